@@ -34,7 +34,7 @@ func (a *assembler) assemble(r *Result, got *session.Answer, errs [wire.NumQuest
 		r.Err[q] = 0
 	}
 	if r.HasPing = len(got.Pong) > 0; r.HasPing {
-		r.Ping, _ = wire.DecodePing(got.Pong)
+		r.Ping, _ = wire.DecodeText(got.Pong)
 	}
 	var redirect []byte
 	if len(got.Text) > 0 {

@@ -14,8 +14,7 @@
 //	KindPlayers                              (*Players).Reset, then Next and Player
 //	KindRules                                (*Rules).Reset, then Next and Rule
 //	KindChallenge                            DecodeChallenge; repeat the request with the challenge
-//	KindPing                                 DecodePing
-//	KindBanned, KindLimited, KindRedirect    DecodeText
+//	KindPing, KindBanned, KindLimited, KindRedirect    DecodeText
 //
 // Pass a fragment to [SplitID] and [ShowLayout]. Once one fragment has shown the layout of
 // its reply, pass all fragments of that reply to [Fragment.Decode]. Package reasm holds

@@ -52,7 +52,7 @@ func TestNoRoom(t *testing.T) {
 	var f wire.Fragment
 	fragment := buffer(split + "\x07\x00\x00\x00\x12abc")
 	check(t, f.Decode(fragment, wire.LayoutGoldSource, false))
-	ping, err := wire.DecodePing(buffer(single + "jabc"))
+	ping, err := wire.DecodeText(buffer(single + "jabc"))
 	check(t, err)
 	text, err := wire.DecodeText(buffer(single + "labc\x00"))
 	check(t, err)

@@ -199,34 +199,21 @@ type Rule struct {
 // truncated.
 type Notes uint32
 
-// The notes. Each comment begins with the word that records use for the note.
+// The notes. NoteWord returns the words that records use for them.
 const (
-	// info.trailing: bytes after the last field (EC-30)
-	NoteInfoTrailing Notes = 1 << iota
-	// info.odd_boolean: password or VAC is neither 0 nor 1 (EC-35)
-	NoteInfoOddBoolean
-	// info.no_mod_block: the mod flag is set, but there is no mod block (EC-67,
-	// EC-137)
-	NoteInfoNoModBlock
-	// players.count: the number of players differs from the count byte (EC-81,
-	// EC-82)
-	NotePlayersCount
-	// players.non_finite: a duration is NaN or infinite (EC-89)
-	NotePlayersNonFinite
-	// players.trailing: bytes after the last player
-	NotePlayersTrailing
-	// rules.count: the number of rules differs from the announced count (EC-94)
-	NoteRulesCount
-	// rules.duplicate: a name occurs more than once (EC-97)
-	NoteRulesDuplicate
-	// rules.empty_name: a rule without a name (EC-96)
-	NoteRulesEmptyName
-	// header.missing: a split reply without FF FF FF FF (EC-113)
-	NoteHeaderMissing
-	// header.twice: a reply with FF FF FF FF twice (EC-114)
-	NoteHeaderTwice
-	// info.short_app_id: the reply ends before the game ID, so the application ID
-	// may be only the low 16 bits of the real one (EC-145)
+	NoteInfoTrailing     Notes = 1 << iota // bytes after the last field (EC-30)
+	NoteInfoOddBoolean                     // password or VAC is neither 0 nor 1 (EC-35)
+	NoteInfoNoModBlock                     // the mod flag is set, but there is no mod block (EC-67, EC-137)
+	NotePlayersCount                       // the number of players differs from the count byte (EC-81, EC-82)
+	NotePlayersNonFinite                   // a duration is NaN or infinite (EC-89)
+	NotePlayersTrailing                    // bytes after the last player
+	NoteRulesCount                         // the number of rules differs from the announced count (EC-94)
+	NoteRulesDuplicate                     // a name occurs more than once (EC-97)
+	NoteRulesEmptyName                     // a rule without a name (EC-96)
+	NoteHeaderMissing                      // a split reply without FF FF FF FF (EC-113)
+	NoteHeaderTwice                        // a reply with FF FF FF FF twice (EC-114)
+	// The reply ends before the game ID, so the application ID may be only the low 16 bits of
+	// the real one (EC-145).
 	NoteInfoShortAppID
 
 	NumNotes = iota // the number of notes

@@ -28,32 +28,26 @@ func AppendChallenge(dst []byte, c Challenge) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(c))
 }
 
-// DecodePing returns the text of a ping reply, up to its first NUL. A message of the
-// type 'j' is a ping reply whatever its text is (EC-73). GoldSource servers send an empty
-// text. Source servers send fourteen digits 0 (document 000), or NULs (document 004). The
-// error is ErrUnexpected for another type byte and ErrMalformed if msg has no type byte. The
-// text aliases msg.
-func DecodePing(msg []byte) (payload []byte, err error) {
-	b, e := fields(msg, KindPing)
-	if e != 0 {
-		return nil, e
-	}
-	return untilNUL(b), nil
-}
-
 const redirectText = "ConnectRedirectAddress:"
 
-// DecodeText returns the text of a KindBanned (EC-22), KindLimited (EC-21) or
-// KindRedirect (EC-140) message, up to its first NUL or its end. The error is
-// ErrUnexpected for another type byte and for a KindRedirect with another text
-// (EC-23), and ErrMalformed if there is no type byte. The text aliases msg.
+// DecodeText returns the text of a KindPing, KindBanned (EC-22), KindLimited (EC-21) or
+// KindRedirect (EC-140) message, up to its first NUL or its end. The text of a ping reply
+// may be anything (EC-73): GoldSource servers send an empty text, and Source servers send
+// fourteen digits 0 (document 000), or NULs (document 004). The error is ErrUnexpected for
+// another type byte and for a KindRedirect with another text (EC-23), and ErrMalformed if
+// there is no type byte. The text aliases msg.
 func DecodeText(msg []byte) (text []byte, err error) {
-	switch b := Body(msg); {
-	case len(b) == 0:
+	b := Body(msg)
+	if len(b) == 0 {
 		return nil, ErrMalformed
-	case Kind(b[0]) == KindBanned, Kind(b[0]) == KindLimited,
-		Kind(b[0]) == KindRedirect && bytes.HasPrefix(b[1:], []byte(redirectText)):
-		return untilNUL(b[1:]), nil
+	}
+	switch text = b[1:]; Kind(b[0]) {
+	case KindPing, KindBanned, KindLimited:
+		return untilNUL(text), nil
+	case KindRedirect:
+		if bytes.HasPrefix(text, []byte(redirectText)) {
+			return untilNUL(text), nil
+		}
 	}
 	return nil, ErrUnexpected
 }

@@ -35,26 +35,17 @@ func TestDecodeChallenge(t *testing.T) {
 	}
 }
 
-// textRow is a reply, and the text in it.
-type textRow struct {
-	name, msg, want string
-	err             error
-}
-
-func TestDecodePing(t *testing.T) {
-	checkTexts(t, wire.DecodePing, []textRow{
+func TestDecodeText(t *testing.T) {
+	for _, test := range []struct {
+		name, msg, want string
+		err             error
+	}{
 		{"EC-73 GoldSource", single + "j\x00", "", nil},
 		{"EC-73 Source", single + "j00000000000000\x00", "00000000000000", nil},
 		{"EC-73 eight NULs", single + "j\x00\x00\x00\x00\x00\x00\x00\x00", "", nil},
 		{"EC-73 nothing", single + "j", "", nil},
 		{"no NUL", single + "jab", "ab", nil},
 		{"another kind", single + "i\x00", "", wire.ErrUnexpected},
-		{"no kind", single, "", wire.ErrMalformed},
-	})
-}
-
-func TestDecodeText(t *testing.T) {
-	checkTexts(t, wire.DecodeText, []textRow{
 		{"EC-21", single + "XToo many requests\x00", "Too many requests", nil},
 		{"EC-22", single + "lYou have been banned", "You have been banned", nil},
 		{"EC-22 with a line end",
@@ -63,14 +54,9 @@ func TestDecodeText(t *testing.T) {
 		{"EC-140", single + "9ConnectRedirectAddress:192.0.2.7:27015\x00", "ConnectRedirectAddress:192.0.2.7:27015", nil},
 		{"EC-23", single + "9text\x00", "", wire.ErrUnexpected},
 		{"no kind", single, "", wire.ErrMalformed},
-	})
-}
-
-func checkTexts(t *testing.T, decode func([]byte) ([]byte, error), rows []textRow) {
-	t.Helper()
-	for _, test := range rows {
+	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := decode([]byte(test.msg))
+			got, err := wire.DecodeText([]byte(test.msg))
 			if string(got) != test.want || err != test.err {
 				t.Errorf("%q, %v, want %q, %v", got, err, test.want, test.err)
 			}

@@ -197,7 +197,7 @@ func checkChallenge(t *testing.T, v *vector, b []byte) {
 
 func checkPing(t *testing.T, v *vector, b []byte) {
 	want := v.Expect["payload"].(string)
-	got, err := wire.DecodePing(b)
+	got, err := wire.DecodeText(b)
 	if err != nil || string(got) != want {
 		t.Errorf("decoded %q, %v, want %q", got, err, want)
 	}

@@ -28,30 +28,14 @@ func NewCensus(c Config) (*Census, error) {
 	return &Census{m: m}, nil
 }
 
-// Kind returns the kind of the server at addr, or false if there is none.
-func (c *Census) Kind(addr netip.AddrPort) (Kind, bool) {
-	n, ok := c.m.nature(udp.Pack(addr))
-	return n.kind, ok
-}
-
 // Expect returns what a scan that asks these questions may report about addr. The slices in
-// the result are valid until the next call of Expect or Answers.
+// the result are valid until the next call of Expect.
 func (c *Census) Expect(addr netip.AddrPort, asked wire.Questions) Expect {
 	n, ok := c.m.nature(udp.Pack(addr))
 	if !ok {
 		return Expect{}
 	}
 	return n.expect(&c.content, asked)
-}
-
-// Answers reports whether a scan that asks these questions finds a server at addr.
-func (c *Census) Answers(addr netip.AddrPort, asked wire.Questions) bool {
-	n, ok := c.m.nature(udp.Pack(addr))
-	if !ok || n.kind == Silent || n.kind == PlayersOnly || n.kind == OtherPort || n.kind == OtherAddress {
-		return false
-	}
-	// All other kinds answer INFO.
-	return asked.Has(wire.QuestionInfo) || n.expect(&c.content, asked).Result != nil
 }
 
 // Memory is a fleet in memory, without sockets or a clock. Ask passes a datagram to a
@@ -109,7 +93,7 @@ func Ordinary(
 ) (replies [wire.NumQuestions][]byte, truth *scanner.Result) {
 	r := random.Stream(seed)
 	n := nature{
-		hash: seed, kind: Source, game: random.Pick(&r, gamesOf(Source)),
+		hash: seed, kind: Source, game: random.Pick(&r, simpleGames[Source]),
 		challenged: wire.AskAll, players: players, rules: rules,
 	}
 	var c content

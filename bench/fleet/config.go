@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 )
@@ -74,8 +73,6 @@ func (c *Config) check() error {
 		return errors.New("no ports are given")
 	case len(c.Ports) > MaxPorts:
 		return fmt.Errorf("%d ports are too many; give at most %d", len(c.Ports), MaxPorts)
-	case !(c.Alive >= 0 && c.Alive <= 1): // also NaN
-		return fmt.Errorf("the share of servers alive is %v, but must be between 0 and 1", c.Alive)
 	case c.DelayMin < 0 || c.DelayMax > maxDelay:
 		return fmt.Errorf("the delays %v to %v must be between 0 and %v", c.DelayMin, c.DelayMax, maxDelay)
 	case c.DelayMin > c.DelayMax:
@@ -87,9 +84,9 @@ func (c *Config) check() error {
 		}
 	}
 	for name, share := range map[string]float64{
-		"hostile": c.Hostile, "loss": c.Loss, "fakes": c.Fakes, "duplicate": c.Duplicate, "reorder": c.Reorder,
+		"alive": c.Alive, "hostile": c.Hostile, "loss": c.Loss, "fakes": c.Fakes, "duplicate": c.Duplicate, "reorder": c.Reorder,
 	} {
-		if !(share >= 0 && share <= 1) {
+		if !(share >= 0 && share <= 1) { // also NaN
 			return fmt.Errorf("%s: the share is %v, but must be between 0 and 1", name, share)
 		}
 	}
@@ -108,8 +105,8 @@ func (c *Config) check() error {
 		}
 	}
 	for _, id := range c.Games {
-		if games.Find(id) == nil {
-			return fmt.Errorf("the game %q is not simulated; choose from %s", id, strings.Join(games.Titles(), ", "))
+		if findTitle(id) == nil {
+			return fmt.Errorf("the game %q is not simulated; choose from %s", id, strings.Join(GameIDs(), ", "))
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -31,8 +30,8 @@ type content struct {
 
 	text []byte // buffer to which grow appends
 
-	server  games.Server // for servers of kind Games and of fakers
-	meaning game.Game    // the meaning of that server's replies
+	server  gameServer // for servers of kind Games and of fakers
+	meaning game.Game  // the meaning of that server's replies
 }
 
 // Each constant selects a stream of random numbers. Properties that can be generated
@@ -46,12 +45,17 @@ const (
 	streamFaker
 	streamNight
 	streamLife
+	streamMaster
+	streamLasting
+	streamTonight
+	streamRoster
+	streamPresent
 )
 
 func (c *content) fill(n *nature, qs wire.Questions) {
 	if n.title != nil { // a server of kind Games or of a faker
 		s := &c.server
-		s.Fill(n.plan())
+		s.fill(n)
 		c.info, c.trailing = s.Info, nil
 		c.players = append(c.players[:0], s.Players...)
 		c.playersAnnounced = int(uint8(len(s.Players)))
@@ -94,7 +98,7 @@ func (c *content) fillInfo(n *nature) {
 	stream := random.Stream(random.Hash(n.hash, streamInfo))
 	r, in := &stream, &c.info
 	c.trailing = nil
-	*in = wire.Info{Has: games.CommonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
+	*in = wire.Info{Has: commonFields, Format: wire.FormatSource, Protocol: n.game.protocol}
 	name := c.grow(func(dst []byte) []byte { return appendName(dst, r) })
 	in.Name = c.disguised(n, r, name)
 	in.Map = c.disguised(n, r, random.Pick(r, n.game.maps))
@@ -155,31 +159,31 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 	}
 	// Choose one of the 32 combinations of extra data.
 	in.Has |= wire.HasEDF
-	in.EDF = uint8(r.Next()) & (games.EDFGamePort | games.EDFSteamID | games.EDFSourceTV | games.EDFKeywords | games.EDFGameID)
+	in.EDF = uint8(r.Next()) & (edfGamePort | edfSteamID | edfSourceTV | edfKeywords | edfGameID)
 	if n.kind == Flood64K {
-		in.EDF |= games.EDFKeywords
+		in.EDF |= edfKeywords
 	}
-	if in.EDF&games.EDFGamePort != 0 {
+	if in.EDF&edfGamePort != 0 {
 		in.Has |= wire.HasGamePort
 		in.GamePort = uint16(n.addr) - uint16(r.Below(2))
 	}
-	if in.EDF&games.EDFSteamID != 0 {
+	if in.EDF&edfSteamID != 0 {
 		in.Has |= wire.HasSteamID
 		in.SteamID = 0x0140000000000000 | r.Next()>>8 // a float64 can't represent such an ID exactly
 	}
-	if in.EDF&games.EDFSourceTV != 0 {
+	if in.EDF&edfSourceTV != 0 {
 		in.Has |= wire.HasSourceTV
 		in.SourceTV.Port = uint16(r.Between(27020, 27039))
 		in.SourceTV.Name = c.disguised(n, r, sourceTV)
 	}
-	if in.EDF&games.EDFKeywords != 0 {
+	if in.EDF&edfKeywords != 0 {
 		in.Has |= wire.HasKeywords
 		in.Keywords = c.disguised(n, r, n.game.tags)
 		if n.kind == Flood64K {
 			in.Keywords = c.long(floodInfo)
 		}
 	}
-	if in.EDF&games.EDFGameID != 0 {
+	if in.EDF&edfGameID != 0 {
 		in.Has |= wire.HasGameID
 		in.GameID = uint64(n.game.app)
 		if n.quirks&quirkModGame != 0 {
@@ -193,11 +197,11 @@ func (c *content) sourceFields(n *nature, r *random.Stream) {
 }
 
 // goldFrom turns *in into an INFO reply of the GoldSource format ('m'). It keeps only the
-// fields that both formats have. It adds an address and, for most servers of kind
+// fields that both formats have. It adds an address and, for servers of kind
 // GoldSourceMod, a mod block.
 func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 	*in = wire.Info{
-		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource,
+		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource,
 		Notes: in.Notes & wire.NoteInfoOddBoolean, Protocol: n.game.protocol,
 		Name: in.Name, Map: in.Map, Folder: in.Folder, Game: in.Game,
 		Players: in.Players, MaxPlayers: in.MaxPlayers, Bots: in.Bots,
@@ -211,11 +215,7 @@ func (c *content) goldFrom(n *nature, r *random.Stream, in *wire.Info) {
 		in.Environment = random.Pick(r, []byte("LW"))
 	}
 	in.Address = c.grow(udp.Unpack(n.addr).AppendTo)
-	switch {
-	case n.kind != GoldSourceMod:
-	case n.quirks&quirkNoModBlock != 0:
-		in.Notes |= wire.NoteInfoNoModBlock
-	default:
+	if n.kind == GoldSourceMod {
 		in.Has |= wire.HasMod
 		in.Mod = wire.Mod{
 			URL:         c.disguised(n, r, random.Pick(r, modURLs)),
@@ -293,21 +293,6 @@ func (c *content) fillRules(n *nature) {
 	r := &stream
 	c.rules, c.cut, c.rulesNotes = c.rules[:0], nil, 0
 	c.oddRules = seed>>32%oneInOdd == 0
-	if n.quirks&quirkPages != 0 { // the binary pages of an Arma 3 server
-		of := r.Between(1, maxPages)
-		for i := range of {
-			// The name of the rule is two bytes: the number of the page and the number
-			// of pages. No byte of name or value is 0 (EC-101).
-			page := c.grow(func(dst []byte) []byte {
-				dst = append(dst, byte(i+1), byte(of))
-				for range r.Between(40, 127) {
-					dst = append(dst, byte(1+r.Below(255)))
-				}
-				return dst
-			})
-			c.rules = append(c.rules, wire.Rule{Name: page[:2:2], Value: page[2:]})
-		}
-	}
 	for first := r.Below(len(cvars)); len(c.rules) < count; {
 		c.rules = append(c.rules, c.rule(n, r, first, len(c.rules)))
 	}

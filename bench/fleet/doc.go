@@ -15,15 +15,14 @@
 //
 // # Odd servers
 //
-// Most servers look like real servers, with usual names, maps, rules and values. Odd
-// servers are more frequent than in the real world, in fixed proportions, so that even a
-// small fleet has all sorts of them. Of 100 server names, at least 5 are not UTF-8, 5 have
-// control characters, 2 are empty, and 2 are longer than 200 bytes. Of 100 player names, 3
-// are empty and 2 have control characters. One server in 16 has odd values among its
-// rules. Each of the quirks in model.go affects one in 24 of the servers that may have it.
+// Most servers look like real servers. Odd names, values and replies are more frequent than
+// in the real world, in fixed proportions, so that even a small fleet has all sorts of them:
+// of 100 server names, at least 5 are not UTF-8, 5 have control characters, 2 are empty, and
+// 2 are longer than 200 bytes; each of the quirks in model.go affects one in 24 of the
+// servers that may have it.
 //
 // Servers of the kind [Games] imitate real games, and the fleet knows what their answers
-// mean: see package games. A fleet has such servers if Config.Kinds names this kind.
+// mean: see gameServer. A fleet has such servers if Config.Kinds names this kind.
 // Config.Fakes adds fakers, whose servers send false answers.
 //
 // To add a kind of server, honest or hostile, begin at [Kind].

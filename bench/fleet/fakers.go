@@ -1,9 +1,9 @@
 package fleet
 
 import (
+	"math"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/wire"
@@ -16,7 +16,6 @@ const (
 	farmSize  = 50
 )
 
-// The behaviour of fakers' servers. Package games makes the contents of their replies.
 const (
 	// The additional delay of RULES replies of the kind EdgeCache, as if only the other
 	// replies came from a nearby edge server.
@@ -45,26 +44,69 @@ func (m *model) faked(addr uint64) (nature, bool) {
 	}
 	own := random.Stream(n.hash)
 	n.delay = m.drawDelay(&own)
-	n.play(games.FakeTitle(n.kind.String(), farm))
+	id := []string{"gmod", "valheim"}[farm%2]
+	if n.kind == NoGSLT {
+		id = "cs2"
+	}
+	n.play(findTitle(id))
 	return n, true
 }
 
-func (n *nature) play(t *games.Title) {
+func (n *nature) play(t *title) {
 	n.title, n.quirks = t, 0
-	n.layout, n.fragment = wire.LayoutSource, 1248
+	n.fragments = packedSplit[0]
 }
 
-func (n *nature) plan() games.Plan {
-	p := games.Plan{
-		Seed: n.hash, Roster: n.hash, Night: n.night, Port: uint16(n.addr), Title: n.title, Fake: n.kind.String(),
-	}
-	switch n.kind {
+// pretend falsifies the replies of a faker's server.
+func (s *gameServer) pretend() {
+	switch s.nature.kind {
+	case CountsOnly:
+		s.crowd(32, 30)
+		s.Players = s.Players[:0]
+	case TinyDurations:
+		s.crowd(32, 24)
+		for i := range s.Players {
+			s.Players[i] = wire.Player{Duration: math.Float32frombits(0x01000000)}
+		}
+	case EqualDurations:
+		s.crowd(32, 24)
+		for i := range s.Players {
+			s.Players[i].Duration = 5400
+		}
+	case OverMax:
+		s.crowd(32, 60)
+	case NoGSLT:
+		s.crowd(20, 18)
+		s.Info.SteamID = anonymousServer | s.lasting.Next()>>32
 	case FarmList:
-		p.Roster = n.farm
-	case FarmClones:
-		p.Seed = n.farm
+		r := random.Stream(s.nature.farm)
+		s.crowd(32, r.Between(14, 28))
+	case Redirects:
+		s.tag("dest=", s.bytes("203.0.113.9:27015"))
 	}
-	return p
+}
+
+// crowd sets the numbers of slots and people that a faker's server reports, and
+// removes the bots.
+func (s *gameServer) crowd(places, people int) {
+	s.Info.MaxPlayers, s.Info.Bots = uint32(uint8(places)), 0
+	s.setPeople(people)
+}
+
+// fakeFlags has, for each kind of fakers' servers, the flag that a scan raises, and the
+// questions whose answers show it.
+var fakeFlags = map[Kind]struct {
+	flag  game.Flags
+	needs wire.Questions
+}{
+	CountsOnly:     {game.FlagCountMismatch, wire.AskInfo | wire.AskPlayers},
+	TinyDurations:  {game.FlagTinyDurations, wire.AskPlayers},
+	EqualDurations: {game.FlagEqualDurations, wire.AskPlayers},
+	OverMax:        {game.FlagPlayersOverMax, wire.AskInfo},
+	NoGSLT:         {game.FlagNoGSLT, wire.AskInfo},
+	Redirects:      {game.FlagRedirect, wire.AskInfo},
+	EdgeCache:      {game.FlagEdgeAnswers, wire.AskInfo | wire.AskRules},
+	InfoFlood:      {game.FlagReplyFlood, wire.AskInfo},
 }
 
 // TimingFlags are the flags that depend on what the scan measures. The nature of a server

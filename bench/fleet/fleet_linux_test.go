@@ -3,10 +3,8 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"net"
 	"net/netip"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -38,70 +36,6 @@ func serve(t testing.TB, f *Fleet) {
 			t.Error(err)
 		}
 	})
-}
-
-// client is a minimal scanner with one socket, which asks one question at a time.
-type client struct {
-	t    testing.TB
-	conn *net.UDPConn
-	buf  []byte
-}
-
-func newClient(t testing.TB) *client {
-	t.Helper()
-	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	check(t, err)
-	t.Cleanup(func() { conn.Close() })
-	return &client{t, conn, make([]byte, 1<<16)}
-}
-
-func (c *client) send(to netip.AddrPort, datagram []byte) {
-	c.t.Helper()
-	if _, err := c.conn.WriteToUDPAddrPort(datagram, to); err != nil {
-		c.t.Fatal(err)
-	}
-}
-
-// receive returns the next datagram. It returns nil if none arrives within wait.
-func (c *client) receive(wait time.Duration) (datagram []byte, from netip.AddrPort) {
-	c.t.Helper()
-	c.conn.SetReadDeadline(time.Now().Add(wait))
-	n, from, err := c.conn.ReadFromUDPAddrPort(c.buf)
-	if err != nil {
-		return nil, netip.AddrPort{}
-	}
-	return bytes.Clone(c.buf[:n]), from
-}
-
-const replyTimeout = time.Minute // for a reply that must come, on a machine that others use
-
-// TestAnswersFromTheAddressAsked queries every address of a network. The answer
-// must come from that address, and be a challenge or the INFO of the model.
-func TestAnswersFromTheAddressAsked(t *testing.T) {
-	cfg := Config{
-		Network: netip.MustParsePrefix("127.9.0.0/25"), Ports: anyPort,
-		Kinds: []Kind{Source, SourceLists, SourceOpen},
-	}
-	cfg = start(t, cfg).Config()
-	c := newClient(t)
-	for addr := range cfg.All() {
-		c.send(addr, wire.AppendRequest(nil, wire.QuestionInfo, wire.NoChallenge))
-		got, from := c.receive(replyTimeout)
-		if from != addr {
-			t.Fatalf("asked %v, answered by %v", addr, from)
-		}
-		if ch, err := wire.DecodeChallenge(got); err == nil {
-			c.send(addr, wire.AppendRequest(nil, wire.QuestionInfo, ch))
-			got, from = c.receive(replyTimeout)
-		}
-		var info wire.Info
-		if err := info.Decode(got); err != nil || from != addr {
-			t.Fatalf("%v: %v from %v", addr, err, from)
-		}
-		if want := cfg.Truth(addr, 1).Info; !bytes.Equal(info.Name, want.Name) {
-			t.Errorf("%v: name %q, want %q", addr, info.Name, want.Name)
-		}
-	}
 }
 
 // TestFreePorts checks that fleets on free ports can run side by side, and have the

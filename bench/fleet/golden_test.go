@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -15,7 +14,7 @@ import (
 // datagrams are made.
 var (
 	goldenInfo = wire.Info{
-		Has: games.CommonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
+		Has: commonFields | wire.HasAppID | wire.HasVersion | wire.HasEDF | wire.HasGamePort |
 			wire.HasSteamID | wire.HasSourceTV | wire.HasKeywords | wire.HasGameID,
 		Format: wire.FormatSource, Protocol: 17,
 		Name: []byte("Srv"), Map: []byte("m1"), Folder: []byte("tf"), Game: []byte("TF"),
@@ -26,12 +25,12 @@ var (
 		Keywords: []byte("a,b"), GameID: 440,
 	}
 	goldenShort = wire.Info{
-		Has: games.CommonFields | wire.HasAppID | wire.HasVersion, Format: wire.FormatSource, Protocol: 48,
+		Has: commonFields | wire.HasAppID | wire.HasVersion, Format: wire.FormatSource, Protocol: 48,
 		Name: []byte("\x1b[31m"), Map: []byte("m1"), Folder: []byte("cs"), Game: []byte("CS"),
 		ShortAppID: 10, MaxPlayers: 16, ServerType: 'd', Environment: 'w', Version: []byte("1"),
 	}
 	goldenOld = wire.Info{
-		Has: games.CommonFields | wire.HasAddress, Format: wire.FormatGoldSource, Protocol: 47,
+		Has: commonFields | wire.HasAddress, Format: wire.FormatGoldSource, Protocol: 47,
 		Address: []byte("127.0.0.1:27015"), Name: []byte("Old"), Map: []byte("m1"),
 		Folder: []byte("cs"), Game: []byte("CS"), Players: 12, MaxPlayers: 18, Bots: 3,
 		ServerType: 'D', Environment: 'L', Password: 1, VAC: 1,
@@ -90,8 +89,8 @@ type golden struct {
 func goldens() []golden {
 	const i, p, r = wire.QuestionInfo, wire.QuestionPlayers, wire.QuestionRules
 	list := content{players: goldenPlayers, playersAnnounced: 2, rules: goldenRules, rulesAnnounced: 2}
-	sized := nature{layout: wire.LayoutSource, fragment: 8}
-	bare := nature{layout: wire.LayoutSourceNoSize, fragment: 1248, hash: 1 << 40} // a short list
+	sized := nature{fragments: fragments{wire.LayoutSource, 8}}
+	bare := nature{fragments: fragments{wire.LayoutSourceNoSize, 1248}, hash: 1 << 40} // a short list
 	return []golden{
 		{kind: Source, q: i, said: content{info: goldenInfo}, want: []string{hexInfo}},
 		{kind: SourceLists, q: p, said: list, want: []string{hexPlayers}},
@@ -111,10 +110,10 @@ func goldens() []golden {
 		{kind: Split, q: r, said: list, nature: sized, want: []string{
 			"FEFFFFFF 01000000 02 00 0800 FFFFFFFF 45 0200 61",
 			"FEFFFFFF 01000000 02 01 0800 00 31 00 62 00 00"}},
-		{kind: SplitNoSize, q: r, said: list, nature: nature{layout: wire.LayoutSourceNoSize, fragment: 10}, want: []string{
+		{kind: SplitNoSize, q: r, said: list, nature: nature{fragments: fragments{wire.LayoutSourceNoSize, 10}}, want: []string{
 			"FEFFFFFF 01000000 02 00 FFFFFFFF 45 0200 61 00 31",
 			"FEFFFFFF 01000000 02 01 00 62 00 00"}},
-		{kind: SplitGoldSource, q: r, said: list, nature: nature{layout: wire.LayoutGoldSource, fragment: 7}, want: []string{
+		{kind: SplitGoldSource, q: r, said: list, nature: nature{fragments: fragments{wire.LayoutGoldSource, 7}}, want: []string{
 			"FEFFFFFF 01000000 02 FFFFFFFF 45 0200",
 			"FEFFFFFF 01000000 12 61 00 31 00 62 00 00"}},
 		{kind: InfoOnly, q: i, said: content{info: goldenShort}, want: []string{hexShort}},
@@ -130,7 +129,7 @@ func goldens() []golden {
 		{kind: FragmentsDisagree, q: r, said: list, nature: sized, want: []string{
 			"FEFFFFFF 01000000 02 00 0800 FFFFFFFF 45 0200 61",
 			"FEFFFFFF 01000000 03 01 0800 00 31 00 62 00 00"}},
-		{kind: OneSplitID, q: r, said: list, nature: nature{layout: wire.LayoutSource, fragment: 8, hash: 42}, want: []string{
+		{kind: OneSplitID, q: r, said: list, nature: nature{fragments: fragments{wire.LayoutSource, 8}, hash: 42}, want: []string{
 			"FEFFFFFF 2A000000 02 00 0800 FFFFFFFF 45 0200 61",
 			"FEFFFFFF 2A000000 02 01 0800 00 31 00 62 00 00"}},
 		{kind: DeclaresTwoGiB, q: r, nature: bare, want: []string{"FEFFFFFF 01000080 ?? 00 00000080 ???????? 425A6831 ..."}},
@@ -209,9 +208,9 @@ func TestGoldenPacked(t *testing.T) {
 		nature nature
 		want   []string
 	}{
-		{nature{layout: wire.LayoutSourceNoSize, fragment: 1248},
+		{nature{fragments: fragments{wire.LayoutSourceNoSize, 1248}},
 			[]string{"FEFFFFFF 01000080 01 00 0B000000 C7EFC1F6" + data}},
-		{nature{layout: wire.LayoutSource, fragment: 40}, []string{
+		{nature{fragments: fragments{wire.LayoutSource, 40}}, []string{
 			"FEFFFFFF 01000080 02 00 2800 0B000000 C7EFC1F6" + data[:64],
 			"FEFFFFFF 01000080 02 01 2800" + data[64:]}},
 	}

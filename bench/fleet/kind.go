@@ -4,29 +4,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/a2sscan/a2sscan/wire"
 )
 
 // Kind is the engine that an honest server resembles, or the misbehaviour of a hostile
 // server or of a faker's server.
 //
-// To add a kind, name it in a const block below and in kindWords. Then change these
-// places, if the kind differs there from an ordinary server:
-//
-//   - which questions need a challenge: challengedBy in model.go; another kind of
-//     challenge: challenge in responder.go
-//   - how many players and rules: nature.fit in model.go; their names and values:
-//     content.go; whether a reply is split or compressed: drawLayout in model.go
-//   - other replies: responder.go; those of hostile servers: misbehave in hostile.go;
-//     those of fakers: fakers.go
-//   - what a perfect scan records, in truth.go: faults has the error of each question,
-//     tell handles an answer that is usable in part, and expect handles kinds without a
-//     record and kinds with additional flags
+// To add a kind, name it in a const block below, and describe it in kinds. If its replies
+// differ in other ways from those of an ordinary server, change nature.fit and content.go
+// for their contents, and responder.go, hostile.go or fakers.go for the rest. truth.go says
+// what a perfect scan records: faults has the error of each question, tell handles an answer
+// that is usable in part, and expect handles kinds without a record or with more flags.
 //
 // TestHostileFleet of package scanner then compares a scan of the new kind with the truth;
 // for fakers, TestFleetOfGames does. TestGolden requires a datagram in goldens for each
-// kind that TestGolden does not exempt. A new weight in honestWeights, or a new hostile
-// kind, changes the fleets of every seed. An honest kind without a weight appears only if
-// a Config names it.
+// kind that TestGolden does not exempt. An honest kind with a weight, or a new hostile kind,
+// changes the fleets of every seed.
 type Kind uint8
 
 // The honest kinds. Their servers answer like real servers, some of them oddly. An 'I' is
@@ -53,7 +47,7 @@ const (
 	GetChallenge                // answers PLAYER and RULES only with a challenge from GETCHALLENGE (EC-18)
 	TrailingNUL                 // all requests except INFO must have an additional NUL (document 004)
 	PlayersOnly                 // answers PLAYER and a ping, but neither INFO nor RULES
-	Games                       // imitates a real game; the fleet knows what the replies mean: see package games
+	Games                       // imitates a real game; the fleet knows what the replies mean: see gameServer
 
 	numHonest = iota
 )
@@ -102,27 +96,109 @@ const (
 	numKinds = firstFaker + iota
 )
 
-var kindWords = [numKinds]string{
-	"source", "source-lists", "source-open", "rechallenge",
-	"goldsource", "goldsource-old", "goldsource-mod", "both", "ship",
-	"split", "split-nosize", "split-goldsource", "bzip2",
-	"info-only", "truncated-rules", "silent",
-	"own-challenge", "short-challenge", "get-challenge", "trailing-nul", "players-only", "games",
+// kinds describes each kind.
+var kinds = [numKinds]struct {
+	word string // the word that command-line flags use
+	// Weight of an honest kind, in thousandths of a usual fleet; 0 means that only a fleet
+	// that names the kind has it. The weights are roughly the shares in a census of the real
+	// world, but rare kinds have larger weights, so that a small fleet has all of them.
+	weight int
+	games  Kind // the kind in simple.txt whose games the servers run
+	pings  bool // the servers answer a ping, as GoldSource does
+	// The questions for which a server demands a challenge: one of these sets, at random;
+	// nil means demandsModern.
+	demands []wire.Questions
+	layouts []fragments // if the servers split replies: one of these, at random
+	quirks  quirk       // the quirks that the servers may have
+}{
+	Source:          {word: "source", weight: 380, demands: demandsAll, quirks: allQuirks | quirkZero},
+	SourceLists:     {word: "source-lists", weight: 150, demands: demandsLists, quirks: allQuirks | quirkZero},
+	SourceOpen:      {word: "source-open", weight: 60, demands: demandsNone, quirks: allQuirks},
+	Rechallenge:     {word: "rechallenge", weight: 30, demands: demandsAll, quirks: allQuirks},
+	GoldSource:      {word: "goldsource", weight: 80, games: GoldSource, pings: true, demands: demandsOld, quirks: goldQuirks | quirkNoEDF},
+	GoldSourceOld:   {word: "goldsource-old", weight: 25, games: GoldSource, pings: true, demands: demandsOld, quirks: goldQuirks},
+	GoldSourceMod:   {word: "goldsource-mod", weight: 25, games: GoldSource, pings: true, demands: demandsOld, quirks: goldQuirks},
+	Both:            {word: "both", weight: 20, games: GoldSource, pings: true, demands: demandsOld, quirks: listQuirks},
+	Ship:            {word: "ship", weight: 15, games: Ship, quirks: quirkZero | quirkRulesTwice},
+	Split:           {word: "split", weight: 60, games: Split, layouts: usualSplit, quirks: allQuirks},
+	SplitNoSize:     {word: "split-nosize", weight: 25, games: SplitNoSize, layouts: packedSplit[1:], quirks: listQuirks},
+	SplitGoldSource: {word: "split-goldsource", weight: 30, games: GoldSource, layouts: goldSplit, quirks: listQuirks},
+	Packed:          {word: "bzip2", weight: 25, games: Packed, layouts: packedSplit, quirks: sourceQuirks | quirkPlayersCount},
+	InfoOnly:        {word: "info-only", weight: 45, games: InfoOnly, quirks: sourceQuirks | quirkZero},
+	TruncatedRules:  {word: "truncated-rules", weight: 15, quirks: sourceQuirks | quirkPlayersCount},
+	Silent:          {word: "silent", weight: 15},
+	OwnChallenge:    {word: "own-challenge", demands: demandsAll},
+	ShortChallenge:  {word: "short-challenge", demands: demandsAll},
+	GetChallenge:    {word: "get-challenge", demands: demandsLists},
+	TrailingNUL:     {word: "trailing-nul", pings: true, demands: demandsNone},
+	PlayersOnly:     {word: "players-only", pings: true, demands: demandsPlayers},
+	Games:           {word: "games"},
 
-	"endless-challenges", "fragments-of-none", "fragments-beyond",
-	"fragments-disagree", "one-split-id", "declares-2gib", "wrong-checksum",
-	"bomb", "noise", "tiny", "huge", "flood64k", "fragment-flood",
-	"other-port", "other-address", "unterminated", "ghosts",
-	"endless-rules", "reply-storm", "escapes",
+	EndlessChallenges: {word: "endless-challenges", demands: demandsAll},
+	FragmentsOfNone:   {word: "fragments-of-none", layouts: usualSplit},
+	FragmentsBeyond:   {word: "fragments-beyond", layouts: usualSplit},
+	FragmentsDisagree: {word: "fragments-disagree", layouts: usualSplit},
+	OneSplitID:        {word: "one-split-id", layouts: usualSplit},
+	DeclaresTwoGiB:    {word: "declares-2gib", layouts: packedSplit},
+	WrongChecksum:     {word: "wrong-checksum", layouts: packedSplit},
+	Bomb:              {word: "bomb", layouts: packedSplit},
+	Noise:             {word: "noise", layouts: packedSplit},
+	Tiny:              {word: "tiny", demands: demandsNone},
+	Huge:              {word: "huge"},
+	Flood64K:          {word: "flood64k", demands: demandsNone},
+	FragmentFlood:     {word: "fragment-flood", layouts: usualSplit},
+	OtherPort:         {word: "other-port", demands: demandsNone},
+	OtherAddress:      {word: "other-address", demands: demandsNone},
+	Unterminated:      {word: "unterminated"},
+	Ghosts:            {word: "ghosts"},
+	EndlessRules:      {word: "endless-rules"},
+	ReplyStorm:        {word: "reply-storm"},
+	Escapes:           {word: "escapes"},
 
-	"farm-list", "farm-clones", "counts-only", "tiny-durations", "equal-durations",
-	"over-max", "no-gslt", "redirects", "edge-cache", "info-flood",
+	FarmList:       {word: "farm-list"},
+	FarmClones:     {word: "farm-clones"},
+	CountsOnly:     {word: "counts-only"},
+	TinyDurations:  {word: "tiny-durations"},
+	EqualDurations: {word: "equal-durations"},
+	OverMax:        {word: "over-max"},
+	NoGSLT:         {word: "no-gslt"},
+	Redirects:      {word: "redirects"},
+	EdgeCache:      {word: "edge-cache"},
+	InfoFlood:      {word: "info-flood"},
 }
+
+const lists = wire.AskPlayers | wire.AskRules
+
+var (
+	demandsAll     = []wire.Questions{wire.AskAll}
+	demandsLists   = []wire.Questions{lists}
+	demandsPlayers = []wire.Questions{wire.AskPlayers}
+	demandsNone    = []wire.Questions{0}
+	demandsOld     = append(demandsNone, slices.Repeat(demandsLists, 9)...)
+	demandsModern  = slices.Concat(demandsNone, slices.Repeat(demandsLists, 4), slices.Repeat(demandsAll, 5))
+)
+
+// fragments describes the fragments of a server's split replies.
+type fragments struct {
+	layout   wire.Layout
+	fragment int // maximum number of payload bytes
+}
+
+var (
+	// 1248 is the default of the engine, and 1188 has been seen (EC-110). Administrators set
+	// smaller sizes (EC-123).
+	usualSplit = []fragments{
+		{wire.LayoutSource, 1248}, {wire.LayoutSource, 1248}, {wire.LayoutSource, 1248},
+		{wire.LayoutSource, 1188}, {wire.LayoutSource, 1024}, {wire.LayoutSource, 640},
+	}
+	packedSplit = []fragments{{wire.LayoutSource, 1248}, {wire.LayoutSourceNoSize, 1248}}
+	goldSplit   = []fragments{{wire.LayoutGoldSource, 1391}} // 1400 bytes with the header
+)
 
 // String returns the word that command-line flags use for k.
 func (k Kind) String() string {
 	if k < numKinds {
-		return kindWords[k]
+		return kinds[k].word
 	}
 	return "unknown"
 }
@@ -131,27 +207,18 @@ func (k Kind) String() string {
 func (k Kind) Hostile() bool { return k >= numHonest && k < firstFaker }
 
 // UsualKinds returns the honest kinds of a fleet whose Config names no kinds.
-func UsualKinds() (ks []Kind) {
-	for k, weight := range honestWeights {
-		if weight > 0 {
-			ks = append(ks, Kind(k))
-		}
-	}
-	return ks
+func UsualKinds() []Kind {
+	return slices.DeleteFunc(HonestKinds(), func(k Kind) bool { return kinds[k].weight == 0 })
 }
 
 // weight returns the weight of an honest kind among the chosen kinds. Games has the weight
-// gamesWeight. Any other kind without an entry in honestWeights has the weight 1.
+// of all usual kinds together. Any other kind without a weight in kinds has the weight 1.
 func (k Kind) weight() int {
 	if k == Games {
-		return gamesWeight
+		return 1000
 	}
-	return max(1, honestWeights[k])
+	return max(1, kinds[k].weight)
 }
-
-// gamesWeight is the weight of Games among other kinds. It equals the weight of all usual
-// kinds together.
-const gamesWeight = 1000
 
 // HonestKinds returns all honest kinds.
 func HonestKinds() []Kind { return kindRange(0, numHonest) }
@@ -183,7 +250,11 @@ func Words(ks []Kind) string {
 // an empty list it returns nil. It accepts all kinds. Its error for an unknown
 // word lists only the kinds in usual.
 func ParseKinds(list string, usual []Kind) (ks []Kind, err error) {
-	at, err := parseWords("kind", list, kindWords[:], Words(usual))
+	words := make([]string, numKinds)
+	for k := range words {
+		words[k] = kinds[k].word
+	}
+	at, err := parseWords("kind", list, words, Words(usual))
 	for _, i := range at {
 		ks = append(ks, Kind(i))
 	}
@@ -205,14 +276,4 @@ func parseWords(what, list string, known []string, choices string) (places []int
 		}
 	}
 	return places, nil
-}
-
-// honestWeights are the weights of the honest kinds, in thousandths of a usual fleet. They
-// are roughly the shares in a census of the real world, but rare kinds have larger
-// weights, so that a small fleet has all of them.
-var honestWeights = [numHonest]int{
-	Source: 380, SourceLists: 150, SourceOpen: 60, Rechallenge: 30,
-	GoldSource: 80, GoldSourceOld: 25, GoldSourceMod: 25, Both: 20, Ship: 15,
-	Split: 60, SplitNoSize: 25, SplitGoldSource: 30, Packed: 25,
-	InfoOnly: 45, TruncatedRules: 15, Silent: 15,
 }

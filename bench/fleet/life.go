@@ -49,18 +49,15 @@ type Cut struct{ At, For time.Duration }
 // ParseLife reads a Life, such as "outages=100,restarts=30,cut=90s@5m,span=30m".
 func ParseLife(spec string) (l *Life, err error) {
 	l = &Life{Span: 10 * time.Minute, Longest: 10 * time.Minute}
-	given := map[string]bool{} // the names with an effect; a name with the count 0 has no effect
 	for part := range strings.SplitSeq(spec, ",") {
 		name, value, _ := strings.Cut(part, "=")
-		i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
-		switch {
-		case i >= 0:
-			l.Counts[i], err = strconv.Atoi(value)
-		case name == "span":
+		wrong := "write times such as 30s or 10m"
+		switch name {
+		case "span":
 			l.Span, err = time.ParseDuration(value)
-		case name == "longest":
+		case "longest":
 			l.Longest, err = time.ParseDuration(value)
-		case name == "cut":
+		case "cut":
 			var c Cut
 			length, at, _ := strings.Cut(value, "@")
 			if c.For, err = time.ParseDuration(length); err == nil {
@@ -71,30 +68,24 @@ func ParseLife(spec string) (l *Life, err error) {
 			}
 			l.Cuts = append(l.Cuts, c)
 		default:
-			return l, fmt.Errorf("%q is not known; use NAME=NUMBER for outages, restarts, renames, maps, steamids, moves or flaps, or use cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			i := slices.IndexFunc(fateWords[:], func(f struct{ flag, what string }) bool { return f.flag == name })
+			if i < 0 {
+				return l, fmt.Errorf("%q is not known; use NAME=NUMBER for outages, restarts, renames, maps, steamids, moves or flaps, or use cut=LENGTH@TIME, span=TIME or longest=TIME", part)
+			}
+			wrong = "the value is not a number, 0 or more"
+			var n uint64
+			n, err = strconv.ParseUint(value, 10, 31)
+			l.Counts[i] = int(n)
 		}
-		switch {
-		case err != nil && i >= 0:
-			return l, fmt.Errorf("%q: the value is not a number", part)
-		case err != nil:
-			return l, fmt.Errorf("%q: write times such as 30s or 10m", part)
+		if err != nil {
+			return l, fmt.Errorf("%q: %s", part, wrong)
 		}
-		if i >= 0 && l.Counts[i] < 0 {
-			return l, fmt.Errorf("%q: the number must not be negative", part)
-		}
-		given[name] = i < 0 || l.Counts[i] > 0
 	}
 	if l.Span < time.Second || l.Longest < silence {
 		return l, fmt.Errorf("span=%v,longest=%v: span must be at least 1s, and longest must be at least %v", l.Span, l.Longest, silence)
 	}
-	fates := l.Counts != [len(fateWords)]int{}
-	switch {
-	case !fates && len(l.Cuts) == 0:
+	if l.Counts == [len(fateWords)]int{} && len(l.Cuts) == 0 {
 		return l, errors.New("the list has no events; add some, such as outages=9 or cut=90s@5m")
-	case !fates && given["span"]:
-		return l, errors.New("span has no effect on cuts; add other events, such as outages=9")
-	case given["longest"] && !given["outages"] && !given["flaps"]:
-		return l, errors.New("longest needs outages or flaps, such as outages=9")
 	}
 	return l, nil
 }
@@ -198,53 +189,42 @@ func (m *model) showsRestart(n *nature) bool {
 	return c.info.SteamID != 0 && longest > 1800
 }
 
-// fate is an event in the life of a server (a Fate, such as an outage), with the time
-// since the event ended.
-type fate struct {
-	*Fate
-	since time.Duration // negative before the end of the event
-}
-
-// now(addr, now) returns the nature and the fate of the server at addr. It returns false
-// if the server does not answer at that time.
-func (m *model) now(addr uint64, now time.Duration) (n nature, f fate, ok bool) {
+// now(addr, now) returns the nature of the server at addr, and its fate if that has ended. It
+// returns false if the server does not answer at that time.
+func (m *model) now(addr uint64, now time.Duration) (n nature, ended *Fate, ok bool) {
 	n, ok = m.nature(addr)
 	if m.Life == nil {
-		return n, f, ok
+		return n, nil, ok
 	}
 	for _, c := range m.Life.Cuts {
 		if now >= c.At && now < c.At+c.For {
-			return n, f, false
+			return n, nil, false
 		}
 	}
-	f.Fate = m.fates[addr]
-	if f.Fate == nil {
-		return n, f, ok
-	}
-	f.since = now - f.end
-	if f.What == "moved" {
-		if f.from == addr {
-			return n, f, ok && now < f.at
-		}
+	f := m.fates[addr]
+	switch {
+	case f == nil:
+		return n, nil, ok
+	case f.What == "moved" && f.from == addr:
+		return n, nil, ok && now < f.at
+	case f.What == "moved":
 		n, _ = m.nature(f.from)
 		n.addr = addr
-		return n, fate{}, now >= f.end
+		return n, nil, now >= f.end
+	case now >= f.end:
+		return n, f, ok
 	}
-	silent := now >= f.at && now < f.end
-	if f.What == "flap" { // silent in every second phase, beginning with the first
-		silent = silent && (now-f.at)*flapPhases/(f.end-f.at)%2 == 0
-	}
-	return n, f, ok && !silent
+	// In a flap, the server is silent in every second phase, beginning with the first.
+	answers := now < f.at || f.What == "flap" && (now-f.at)*flapPhases/(f.end-f.at)%2 == 1
+	return n, nil, ok && answers
 }
 
-func (f *fate) apply(c *content) {
-	if f.Fate == nil || f.since < 0 {
-		return
-	}
+// apply changes c as the fate did, which ended some time before.
+func (f *Fate) apply(c *content, since time.Duration) {
 	anew := f.What == "restart" || f.What == "map" && f.at/time.Second%2 == 0
 	for i := range c.players {
 		if p := &c.players[i]; anew && p.Duration > 0 {
-			p.Duration = min(p.Duration, float32(math.Round(f.since.Seconds())))
+			p.Duration = min(p.Duration, float32(math.Round(since.Seconds())))
 		}
 	}
 	switch f.What {

@@ -26,8 +26,6 @@ type listed struct {
 	spectator bool
 }
 
-const streamMaster = 100
-
 // listOf returns the list in address order, without duplicates.
 func listOf(c *MasterConfig) ([]listed, error) {
 	m, err := newModel(c.Fleet)
@@ -69,14 +67,16 @@ func (e *listed) describe(n *nature, said *content) {
 	s := &e.server
 	e.known = true
 	s.Name, s.Map, s.GameDir = masterText(in.Name), masterText(in.Map), masterText(in.Folder)
-	s.Product, s.Version, s.AppID = masterText(in.Folder), masterText(in.Version), n.game.app
-	s.Players, s.MaxPlayers, s.Bots = int32(n.players), int32(in.MaxPlayers), int32(in.Bots)
+	s.Version = masterText(in.Version)
+	if s.AppID, _ = in.AppID(); n.title == nil {
+		s.AppID = n.game.app // INFO may lack the ID, or have only half of it
+	}
+	s.Players, s.MaxPlayers = int32(in.Players), int32(in.MaxPlayers)
 	s.Secure, s.Dedicated = in.VAC == 1, in.ServerType|0x20 == 'd'
 	s.OS = string(rune(in.Environment | 0x20))
 	s.Region = random.Pick(&r, []int32{0, 1, 2, 3, 3, 3, 4, 5, 6, 7, 255, 255, -1})
 	s.GamePort = uint32(n.addr & 0xFFFF)
 	s.SteamID = strconv.FormatUint(0x0140000000000000|r.Next()>>8, 10)
-	s.GameType = string(n.game.tags)
 	e.password = in.Password != 0
 	e.spectator = in.ServerType|0x20 == 'p'
 }
@@ -104,14 +104,6 @@ func (e *listed) meetsOne(c master.Condition) bool {
 		return !e.meets(c.Group)
 	case "or":
 		return slices.ContainsFunc(c.Group, e.meetsOne)
-	case "gametype", "gamedata", "gamedataor": // the server must have all of the tags or, for gamedataor, one of them
-		any, have := c.Key == "gamedataor", strings.Split(e.server.GameType, ",")
-		for tag := range strings.SplitSeq(c.Value, ",") {
-			if slices.Contains(have, tag) == any {
-				return any
-			}
-		}
-		return !any
 	case "gameaddr":
 		ip, port, ok := strings.Cut(c.Value, ":")
 		return ip == e.addr.Addr().String() && (!ok || port == strconv.Itoa(int(e.addr.Port())))
@@ -133,7 +125,7 @@ func (e *listed) meetsOne(c master.Condition) bool {
 	flags := map[string]bool{
 		"dedicated": s.Dedicated, "secure": s.Secure, "linux": s.OS == "l",
 		"password": e.password, "empty": s.Players > 0, "full": s.Players < s.MaxPlayers,
-		"proxy": e.spectator, "noplayers": s.Players == 0, "white": false,
+		"proxy": e.spectator, "noplayers": s.Players == 0,
 	}
 	have, known := flags[c.Key]
 	return !known || have == (c.Value != "0")

@@ -36,7 +36,7 @@ func (m *Master) ask(t testing.TB, r master.Region, seed netip.AddrPort, filter 
 // TestMasterPages checks that every address and port of the fleet is on the list,
 // in order, whether or not it has a server.
 func TestMasterPages(t *testing.T) {
-	c := Config{Network: netip.MustParsePrefix("127.42.0.0/24"), Ports: []uint16{27016, 27015}, Alive: 0.2}
+	c := Config{Network: netip.MustParsePrefix("127.42.0.0/24"), Ports: []uint16{27016, 27015}, Alive: 0.2, Fakes: 0.5}
 	m := testMaster(t, MasterConfig{Fleet: c, Page: 100})
 	var got []netip.AddrPort
 	var seed netip.AddrPort

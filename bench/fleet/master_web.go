@@ -24,16 +24,13 @@ type webServer struct {
 	AppID      uint32 `json:"appid,omitempty"`
 	GameDir    string `json:"gamedir,omitempty"`
 	Version    string `json:"version,omitempty"`
-	Product    string `json:"product,omitempty"`
 	Region     int32  `json:"region"`
 	Players    int32  `json:"players"`
 	MaxPlayers int32  `json:"max_players"`
-	Bots       int32  `json:"bots"`
 	Map        string `json:"map"`
 	Secure     bool   `json:"secure"`
 	Dedicated  bool   `json:"dedicated"`
 	OS         string `json:"os,omitempty"`
-	GameType   string `json:"gametype,omitempty"`
 }
 
 // ServeHTTP answers GetServerList. It uses the parameters key, filter and limit as Steam

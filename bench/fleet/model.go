@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/loopback"
 	"github.com/a2sscan/a2sscan/bench/fleet/internal/random"
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -22,7 +21,7 @@ type model struct {
 	honest []Kind   // the honest kinds, each repeated according to its weight
 	bad    []Kind
 	fakers []Kind
-	titles []*games.Title
+	titles []*title         // the games to choose from, each repeated according to its share
 	fates  map[uint64]*Fate // the fates from Config.Life, by packed address
 }
 
@@ -30,9 +29,7 @@ func newModel(c Config) (*model, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	m := &model{
-		Config: c, bad: c.HostileKinds, fakers: c.FakeKinds, titles: games.Choose(c.Games),
-	}
+	m := &model{Config: c, bad: c.HostileKinds, fakers: c.FakeKinds}
 	m.base = udp.Pack(netip.AddrPortFrom(c.Network.Masked().Addr(), 0)) >> 16
 	m.addrs = 1 << (32 - c.Network.Bits())
 	m.ports = slices.Sorted(slices.Values(c.Ports))
@@ -48,6 +45,11 @@ func newModel(c Config) (*model, error) {
 	}
 	for _, k := range usual {
 		m.honest = append(m.honest, slices.Repeat([]Kind{k}, k.weight())...)
+	}
+	for _, t := range titles {
+		if len(c.Games) == 0 || slices.Contains(c.Games, t.ID) {
+			m.titles = append(m.titles, slices.Repeat([]*title{t}, t.share)...)
+		}
 	}
 	if c.Life != nil {
 		fates, err := c.Life.plan(m)
@@ -122,13 +124,7 @@ const (
 	quirkRulesCount                     // RULES announces another number of rules than it lists (EC-94)
 	quirkRulesTwice                     // a rule's name occurs twice (EC-97)
 	quirkRulesUnnamed                   // a rule without a name (EC-96)
-	quirkPages                          // the first rules are binary pages (EC-101)
 	quirkZero                           // the challenge is 0 (EC-10)
-	quirkHeaderless                     // split replies without FF FF FF FF (EC-113)
-	quirkHeaderTwice                    // split replies with two FF FF FF FF (EC-114)
-	quirkSplitInfo                      // INFO replies are split too, although they are short (EC-51)
-	quirkHighBit                        // bit 31 of a split ID set for no reason (EC-122)
-	quirkNoModBlock                     // a GoldSource INFO with the mod flag but no mod block (EC-67)
 
 	numQuirks = iota
 )
@@ -139,25 +135,9 @@ const (
 		quirkModGame | quirkMiscounted | quirkNameless
 	listQuirks = quirkMiscounted | quirkPlayersCount | quirkRulesCount |
 		quirkRulesTwice | quirkRulesUnnamed
+	allQuirks  = sourceQuirks | listQuirks
+	goldQuirks = listQuirks | quirkOddBoolean
 )
-
-var quirksOf = [numKinds]quirk{
-	Source:          sourceQuirks | listQuirks | quirkPages | quirkZero,
-	SourceLists:     sourceQuirks | listQuirks | quirkPages | quirkZero,
-	SourceOpen:      sourceQuirks | listQuirks | quirkPages,
-	Rechallenge:     sourceQuirks | listQuirks,
-	GoldSource:      listQuirks | quirkOddBoolean | quirkNoEDF,
-	GoldSourceOld:   listQuirks | quirkOddBoolean,
-	GoldSourceMod:   listQuirks | quirkOddBoolean | quirkNoModBlock,
-	Both:            listQuirks,
-	Ship:            quirkZero | quirkRulesTwice,
-	Split:           sourceQuirks | listQuirks | quirkHeaderless | quirkHeaderTwice | quirkSplitInfo,
-	SplitNoSize:     quirkMiscounted | listQuirks,
-	SplitGoldSource: listQuirks | quirkHighBit,
-	Packed:          sourceQuirks | quirkPlayersCount,
-	InfoOnly:        sourceQuirks | quirkZero,
-	TruncatedRules:  sourceQuirks | quirkPlayersCount,
-}
 
 // Of the servers that may have a quirk, one in oneInQuirk has it.
 const oneInQuirk = 24
@@ -171,14 +151,13 @@ type nature struct {
 	challenged wire.Questions
 	quirks     quirk
 	game       *simpleGame
-	title      *games.Title // used instead of nature.game if kind is Games or a kind of faker; otherwise nil
-	farm       uint64       // ID of the faker, or 0 if there is none
+	title      *title // used instead of nature.game if kind is Games or a kind of faker; otherwise nil
+	farm       uint64 // ID of the faker, or 0 if there is none
 	night      uint64
 	delay      time.Duration
 	players    int
 	rules      int
-	layout     wire.Layout
-	fragment   int // payload bytes of a fragment
+	fragments
 }
 
 // nature returns the nature of the server at the packed address, or false if there is no
@@ -220,8 +199,13 @@ func (m *model) drawDelay(r *random.Stream) time.Duration {
 // shape sets, at random, the questions that need a challenge, the game, the numbers of
 // players and rules, the quirks, and the layout of fragments.
 func (n *nature) shape(r *random.Stream) {
-	n.challenged = challengedBy(n.kind, r)
-	n.game = random.Pick(r, gamesOf(n.kind))
+	k := &kinds[n.kind]
+	demands := k.demands
+	if demands == nil {
+		demands = demandsModern
+	}
+	n.challenged = random.Pick(r, demands)
+	n.game = random.Pick(r, simpleGames[k.games])
 	switch at := r.Below(100); { // usually about a dozen players
 	case at < 15:
 		n.players = 0
@@ -243,58 +227,14 @@ func (n *nature) shape(r *random.Stream) {
 		n.rules = r.Between(140, 400)
 	}
 	for i := range numQuirks {
-		if q := quirk(1 << i); quirksOf[n.kind]&q != 0 && r.OneIn(oneInQuirk) {
+		if q := quirk(1 << i); k.quirks&q != 0 && r.OneIn(oneInQuirk) {
 			n.quirks |= q
 		}
 	}
-	n.layout, n.fragment = drawLayout(n.kind, r)
+	if len(k.layouts) > 0 {
+		n.fragments = random.Pick(r, k.layouts)
+	}
 	n.fit(r)
-}
-
-// challengedBy returns the questions for which the server demands a challenge. If the kind
-// does not determine them, they are random. Their probabilities depend on the engine.
-func challengedBy(k Kind, r *random.Stream) wire.Questions {
-	const lists = wire.AskPlayers | wire.AskRules
-	at := r.Below(10)
-	switch k {
-	case Source, Rechallenge, EndlessChallenges, OwnChallenge, ShortChallenge:
-		return wire.AskAll
-	case SourceLists, GetChallenge:
-		return lists
-	case PlayersOnly:
-		return wire.AskPlayers
-	case TrailingNUL, SourceOpen, Tiny, Flood64K, OtherPort, OtherAddress:
-		return 0
-	}
-	old := k == GoldSource || k == GoldSourceOld || k == GoldSourceMod || k == Both
-	switch {
-	case at == 0:
-		return 0
-	case old || at < 5:
-		return lists
-	}
-	return wire.AskAll
-}
-
-// drawLayout returns the layout and the payload size of fragments. They may be random. If the
-// kind does not split replies, the layout is wire.LayoutUnknown.
-func drawLayout(k Kind, r *random.Stream) (wire.Layout, int) {
-	switch k {
-	case Split, OneSplitID, FragmentsOfNone, FragmentsBeyond, FragmentsDisagree, FragmentFlood:
-		// 1248 is the default of the engine, and 1188 has been seen (EC-110).
-		// Administrators set smaller sizes (EC-123).
-		return wire.LayoutSource, random.Pick(r, []int{1248, 1248, 1248, 1188, 1024, 640})
-	case Packed, DeclaresTwoGiB, WrongChecksum, Bomb, Noise:
-		if r.OneIn(2) {
-			return wire.LayoutSource, 1248
-		}
-		return wire.LayoutSourceNoSize, 1248
-	case SplitNoSize:
-		return wire.LayoutSourceNoSize, 1248
-	case SplitGoldSource:
-		return wire.LayoutGoldSource, 1391 // 1400 bytes with the header
-	}
-	return wire.LayoutUnknown, 0
 }
 
 func (n *nature) fit(r *random.Stream) {
@@ -318,18 +258,5 @@ func (n *nature) fit(r *random.Stream) {
 		n.rules = 0
 	case Flood64K:
 		n.players, n.rules = floodPlayers, floodRules
-	}
-	if n.quirks&quirkPages != 0 {
-		n.game, n.rules = arma, max(n.rules, maxPages)
-	}
-	if n.quirks&quirkNoModBlock != 0 {
-		// If the mod block is missing, an odd VAC byte would look like the beginning of
-		// a mod block (EC-137).
-		n.quirks &^= quirkOddBoolean
-	}
-	if n.quirks&quirkHeaderless != 0 {
-		n.quirks &^= quirkHeaderTwice
-		// If the fragments were small and many, none of them would show the layout.
-		n.fragment = 1248
 	}
 }

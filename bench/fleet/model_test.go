@@ -88,7 +88,10 @@ func TestLifeShows(t *testing.T) {
 			n, f, _ := m.now(addr, planned.end)
 			before.fill(&n, wire.AskInfo)
 			after.fill(&n, wire.AskInfo)
-			if f.apply(&after); planned.What != "moved" && reflect.DeepEqual(before.info, after.info) {
+			if f != nil {
+				f.apply(&after, 0)
+			}
+			if planned.What != "moved" && reflect.DeepEqual(before.info, after.info) {
 				t.Errorf("%s of %v does not show", planned.What, planned.Addr)
 			}
 		}
@@ -142,32 +145,6 @@ func check(t testing.TB, err error) {
 	}
 }
 
-// oneServer returns a fleet of one server of a kind. The server has no quirks, or
-// only quirkMiscounted. A Source server has three players.
-func oneServer(t *testing.T, k Kind) Config {
-	c := testConfig()
-	c.Network = netip.MustParsePrefix("127.1.0.1/32")
-	if k.Hostile() {
-		c.Hostile, c.HostileKinds = 1, []Kind{k}
-	} else {
-		c.Kinds = []Kind{k}
-	}
-	for range 10000 {
-		m, _ := newModel(c)
-		n, _ := m.nature(m.place(0))
-		fits := n.quirks&^quirkMiscounted == 0 && (n.rules > 2 || k.Hostile())
-		if fits && k == Source {
-			fits = n.players == 3
-		}
-		if fits {
-			return c
-		}
-		c.Seed++
-	}
-	t.Fatal("no such server")
-	return c
-}
-
 // asker queries a server without a socket.
 type asker struct {
 	t      *testing.T
@@ -177,11 +154,20 @@ type asker struct {
 	now    time.Duration
 }
 
-func newAsker(t *testing.T, k Kind) *asker {
+// newAsker returns the asker of a server of kind Source without quirks.
+func newAsker(t *testing.T) *asker {
 	t.Helper()
-	m, err := newModel(oneServer(t, k))
+	c := testConfig()
+	c.Kinds = []Kind{Source}
+	m, err := newModel(c)
 	check(t, err)
-	return &asker{t: t, r: newResponder(m, 27015), server: m.place(0), client: 0x7F000001<<16 | 4000}
+	for i := range m.places() {
+		if n, _ := m.nature(m.place(i)); n.quirks == 0 {
+			return &asker{t: t, r: newResponder(m, 27015), server: m.place(i), client: 0x7F000001<<16 | 4000}
+		}
+	}
+	t.Fatal("no such server")
+	return nil
 }
 
 // ask returns the type byte of the answer and the challenge in it. The type byte is
@@ -201,7 +187,7 @@ func (a *asker) ask(q wire.Question, c wire.Challenge) (wire.Kind, wire.Challeng
 // TestChallenge sends requests with every kind of challenge: none, valid, wrong,
 // another client's, and too old.
 func TestChallenge(t *testing.T) {
-	a := newAsker(t, Source)
+	a := newAsker(t)
 	_, c := a.ask(wire.QuestionInfo, wire.NoChallenge)
 	steps := []struct {
 		name   string

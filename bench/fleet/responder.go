@@ -22,7 +22,6 @@ type responder struct {
 	m       *model
 	out     loopback.Outbox // answers not yet sent
 	c       content         // content of the most recently queried server
-	fate    fate            // fate of the same server
 	msg     []byte
 	splitID uint32
 	// Random numbers for those parts of answers that a server's nature does not determine.
@@ -34,10 +33,6 @@ type responder struct {
 }
 
 type usedKey struct{ server, client uint64 }
-
-// mostRemembered is the maximum length of responder.used. A forgotten entry costs a
-// client a round trip.
-const mostRemembered = 1 << 18
 
 func newResponder(m *model, port uint16) *responder {
 	return &responder{
@@ -51,6 +46,7 @@ type query struct {
 	client   uint64 // packed address of the sender
 	question wire.Question
 	request  wire.Request
+	fate     *Fate // the event that changed the server, or nil
 }
 
 // Out returns the outbox for the answers, and the counters.
@@ -59,17 +55,11 @@ func (p *responder) Out() (*loopback.Outbox, *Stats) { return &p.out, &p.stats }
 // Has reports whether the packed address and port belong to the fleet.
 func (p *responder) Has(server uint64) bool { return p.m.has(server) }
 
-// pings are the kinds of servers that answer a ping, as GoldSource does.
-var pings = [numKinds]bool{
-	GoldSource: true, GoldSourceOld: true, GoldSourceMod: true, Both: true, TrailingNUL: true, PlayersOnly: true,
-}
-
 // Respond adds the server's answer to the outbox, if there is an answer. The addresses
 // client and server are packed.
 func (p *responder) Respond(now time.Duration, client, server uint64, datagram []byte) {
 	p.stats.Queries++
 	n, fate, ok := p.m.now(server, now)
-	p.fate = fate
 	trailing := false // the request has the additional NUL
 	if n.kind == TrailingNUL {
 		short, cut := bytes.CutSuffix(datagram, []byte{0})
@@ -79,12 +69,12 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 	}
 	request, err := wire.DecodeRequest(datagram)
 	question, known := QuestionOf(request.Kind)
-	q := query{now, client, question, request}
+	q := query{now, client, question, request, fate}
 	first := len(p.out.List)
 	switch {
 	case err != nil:
 		p.stats.Malformed++
-	case request.Kind == wire.KindPingRequest && ok && pings[n.kind] && (trailing || n.kind != TrailingNUL):
+	case request.Kind == wire.KindPingRequest && ok && kinds[n.kind].pings && (trailing || n.kind != TrailingNUL):
 		p.send(&n, wire.AppendText(nil, wire.KindPing, nil))
 	case request.Kind == wire.KindChallengeRequest && ok && n.kind == GetChallenge:
 		give, _ := p.challenge(&n, &q)
@@ -108,17 +98,10 @@ func (p *responder) Respond(now time.Duration, client, server uint64, datagram [
 }
 
 // QuestionOf returns the question that a kind of request asks. It returns false for any
-// other kind of message, such as a ping.
+// other kind of message, such as a ping. The type bytes of the questions follow each other.
 func QuestionOf(k wire.Kind) (wire.Question, bool) {
-	switch k {
-	case wire.KindInfoRequest:
-		return wire.QuestionInfo, true
-	case wire.KindPlayersRequest:
-		return wire.QuestionPlayers, true
-	case wire.KindRulesRequest:
-		return wire.QuestionRules, true
-	}
-	return 0, false
+	q := wire.Question(k - wire.KindInfoRequest)
+	return q, q < wire.NumQuestions
 }
 
 // answer replies to a query: with a challenge if the query needs a valid challenge and
@@ -144,7 +127,9 @@ func (p *responder) answer(n *nature, q *query) {
 		return
 	}
 	p.c.fill(n, 1<<q.question)
-	p.fate.apply(&p.c)
+	if q.fate != nil {
+		q.fate.apply(&p.c, q.now-q.fate.end)
+	}
 	if n.kind.Hostile() && p.misbehave(n, q.question) {
 		return
 	}
@@ -164,14 +149,12 @@ func (p *responder) say(n *nature, q wire.Question) {
 		p.sendPacked(n, packedRules(packedSet(n)))
 		return
 	}
-	p.msg = append(p.msg[:0], 0xFF, 0xFF, 0xFF, 0xFF) // a second header, for servers that send the header twice
-	p.msg = p.c.appendMessage(p.msg, q)
-	whole := p.msg[4:]
-	if size := n.splitAt(q, len(whole)); size > 0 {
-		p.sendSplit(n, wire.Fragment{ID: p.nextID(n)}, n.withHeaders(p.msg), size)
+	p.msg = p.c.appendMessage(p.msg[:0], q)
+	if n.splits(len(p.msg)) {
+		p.sendSplit(n, wire.Fragment{ID: p.nextID(n)}, p.msg)
 		return
 	}
-	p.send(n, whole)
+	p.send(n, p.msg)
 }
 
 func (c *content) appendMessage(dst []byte, q wire.Question) []byte {
@@ -194,46 +177,24 @@ func (p *responder) send(n *nature, msg []byte) {
 // datagram.
 const maxWhole = 1400
 
-// splitAt returns the payload size of the fragments into which the server splits a
-// reply of length bytes, or 0 if it sends the reply in one datagram.
-func (n *nature) splitAt(q wire.Question, length int) int {
+// splits reports whether the server splits a reply of length bytes.
+func (n *nature) splits(length int) bool {
 	switch n.kind {
 	case Split, SplitNoSize, SplitGoldSource, OneSplitID:
-	default:
-		if n.title == nil || length <= maxWhole {
-			return 0
-		}
+		return length > n.fragment
 	}
-	switch {
-	case length > n.fragment:
-		return n.fragment
-	case q == wire.QuestionInfo && n.quirks&quirkSplitInfo != 0:
-		return (length + 1) / 2
-	}
-	return 0
+	return n.title != nil && length > maxWhole
 }
 
-// withHeaders returns msg with as many headers FF FF FF FF as the server puts before a
-// reply that it splits. msg begins with two such headers.
-func (n *nature) withHeaders(msg []byte) []byte {
-	switch {
-	case n.quirks&quirkHeaderless != 0:
-		return msg[8:]
-	case n.quirks&quirkHeaderTwice != 0:
-		return msg
-	}
-	return msg[4:]
-}
-
-// sendSplit sends data in fragments of size bytes. In a compressed reply, fragment 0 uses
-// eight of its bytes for the declared size and the checksum. The caller has set f.ID.
-func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte, size int) {
+// sendSplit sends data in fragments. In a compressed reply, fragment 0 uses eight of its
+// bytes for the declared size and the checksum. The caller has set f.ID.
+func (p *responder) sendSplit(n *nature, f wire.Fragment, data []byte) {
 	const header = 4 + 4
-	room := size
+	size, room := n.fragment, n.fragment
 	if f.Compressed {
 		room -= header
 	}
-	f.Layout, f.Size = n.layout, uint16(n.fragment)
+	f.Layout, f.Size = n.layout, uint16(size)
 	f.Total = uint8((size - room + len(data) + size - 1) / size)
 	for ; len(data) > 0; room = size {
 		f.Payload = data[:min(room, len(data))]
@@ -256,27 +217,14 @@ func (p *responder) nextID(n *nature) uint32 {
 		return uint32(n.hash) &^ wire.CompressedID
 	}
 	p.splitID++
-	id := (p.splitID + uint32(n.hash)) &^ wire.CompressedID
-	if n.quirks&quirkHighBit != 0 {
-		id |= wire.CompressedID
-	}
-	return id
+	return (p.splitID + uint32(n.hash)) &^ wire.CompressedID
 }
 
-// challengeLife is the time for which a server gives out the same challenge. The server
-// accepts a challenge for at most twice as long. An unmodified HLDS accepts a challenge for
-// an hour (EC-14).
-const challengeLife = time.Hour
-
-// shortLife replaces challengeLife for servers of kind ShortChallenge, which accept a
-// challenge for at most five seconds.
-const shortLife = 2500 * time.Millisecond
-
-// The values of challengeOf's last argument. Only servers of kind Rechallenge have a
-// second challenge for a client.
+// The time for which a server gives out the same challenge. The server accepts a challenge
+// for at most twice as long. An unmodified HLDS accepts a challenge for an hour (EC-14).
 const (
-	challengeOnly = iota
-	challengeNext // the second challenge of Rechallenge
+	challengeLife = time.Hour
+	shortLife     = 2500 * time.Millisecond // of servers of kind ShortChallenge
 )
 
 // challenge reports whether the query has a valid challenge. If not, its first result, give,
@@ -288,11 +236,11 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	case EndlessChallenges:
 		return random.Challenge(p.junk.Next()), false
 	case OwnChallenge:
-		give = p.m.challengeOf(n, q.client, uint64(q.question), challengeOnly)
+		give = p.m.challengeOf(n, q.client, uint64(q.question))
 		return give, given(give)
 	case Rechallenge: // the first challenge is valid once, the second always
-		give = p.m.challengeOf(n, q.client, 0, challengeOnly)
-		next := p.m.challengeOf(n, q.client, 0, challengeNext)
+		give = p.m.challengeOf(n, q.client, 0)
+		next := p.m.challengeOf(n, q.client, 1)
 		key := usedKey{n.addr, q.client}
 		switch used := p.used[key]; {
 		case given(next):
@@ -302,9 +250,6 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 		case !given(give):
 			return give, false
 		}
-		if len(p.used) >= mostRemembered {
-			clear(p.used)
-		}
 		p.used[key] = true
 		return give, true
 	case ShortChallenge:
@@ -313,17 +258,18 @@ func (p *responder) challenge(n *nature, q *query) (give wire.Challenge, ok bool
 	// The challenge changes after each challengeLife or shortLife. The server also accepts
 	// the previous challenge.
 	epoch := uint64(q.now / life)
-	give = p.m.challengeOf(n, q.client, epoch, challengeOnly)
-	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1, challengeOnly))
+	give = p.m.challengeOf(n, q.client, epoch)
+	return give, given(give) || epoch > 0 && given(p.m.challengeOf(n, q.client, epoch-1))
 }
 
-// challengeOf returns the challenge that a server gives to a client. It does not
-// depend on the client's port (EC-15).
-func (m *model) challengeOf(n *nature, client, epoch uint64, which uint64) wire.Challenge {
+// challengeOf returns the challenge that a server gives to a client. Servers that have
+// several challenges for a client number them. A challenge does not depend on the client's
+// port (EC-15).
+func (m *model) challengeOf(n *nature, client, number uint64) wire.Challenge {
 	if n.quirks&quirkZero != 0 {
 		return 0
 	}
-	return random.Challenge(random.Hash(n.hash, client>>16, epoch, which))
+	return random.Challenge(random.Hash(n.hash, client>>16, number))
 }
 
 // packed is a compressed reply: bzip2 data, and the header fields of fragment 0.
@@ -368,5 +314,5 @@ func packedRules(set int) packed {
 func (p *responder) sendPacked(n *nature, z packed) {
 	p.sendSplit(n, wire.Fragment{
 		Compressed: true, ID: p.nextID(n) | wire.CompressedID, DeclaredSize: z.size, CRC: z.crc,
-	}, z.data, n.fragment)
+	}, z.data)
 }

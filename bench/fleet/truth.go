@@ -7,25 +7,10 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/sink/record"
 	"github.com/a2sscan/a2sscan/wire"
 )
-
-// ErrorSet is a set of errors.
-type ErrorSet uint32
-
-// ErrorsOf returns the set of the errors es.
-func ErrorsOf(es ...wire.Error) (s ErrorSet) {
-	for _, e := range es {
-		s |= 1 << e
-	}
-	return s
-}
-
-// Has reports whether e is in the set.
-func (s ErrorSet) Has(e wire.Error) bool { return s&(1<<e) != 0 }
 
 // Expect describes the results that a scan may report for one server.
 type Expect struct {
@@ -35,7 +20,7 @@ type Expect struct {
 	// Allowed has, for each question, the errors that are accepted instead of the error in
 	// Result. Timing may decide which fault of a hostile server a scan sees first. A scan
 	// with an allowed error may find less than Result says.
-	Allowed [wire.NumQuestions]ErrorSet
+	Allowed [wire.NumQuestions][]wire.Error
 	// Meaning is true if the model knows what the answers mean. If it is false, the game
 	// and the flags in Result can't be compared.
 	Meaning bool
@@ -103,15 +88,11 @@ func (n *nature) expect(c *content, asked wire.Questions) Expect {
 		}
 	}
 	if n.title != nil {
-		if c.server.Meaning(&c.meaning, r.Asked); c.meaning.ID != "" || c.meaning.Has != 0 {
+		if c.server.storeMeaning(&c.meaning, r.Asked); c.meaning.ID != "" || c.meaning.Has != 0 {
 			r.Game = &c.meaning
 		}
-		r.Flags = c.server.Flags(r.Asked)
-		switch {
-		case n.kind == EdgeCache && r.HasInfo && r.HasRules:
-			r.Flags |= game.FlagEdgeAnswers
-		case n.kind == InfoFlood && r.HasInfo:
-			r.Flags |= game.FlagReplyFlood
+		if f := fakeFlags[n.kind]; r.Asked&f.needs == f.needs {
+			r.Flags = f.flag
 		}
 	}
 	switch {
@@ -154,6 +135,9 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 		r.Notes |= r.Info.Notes
 	case wire.QuestionPlayers:
 		r.HasPlayers, r.Players = true, c.players
+		if r.Err[q] == 0 && len(r.Players) > 0 {
+			r.PlayersHash = xxhash.Sum64(c.appendMessage(nil, q))
+		}
 		if c.playersAnnounced != len(c.players) {
 			r.PlayersAnnounced = c.playersAnnounced
 			r.Notes |= wire.NotePlayersCount
@@ -170,25 +154,6 @@ func (n *nature) tell(r *scanner.Result, c *content, q wire.Question) {
 			r.Notes |= c.rulesNotes
 		}
 	}
-	odd := n.quirks & (quirkHeaderless | quirkHeaderTwice)
-	hashed := q == wire.QuestionPlayers && len(r.Players) > 0
-	if r.Err[q] != 0 || odd == 0 && !hashed {
-		return
-	}
-	msg := c.appendMessage([]byte{0xFF, 0xFF, 0xFF, 0xFF}, q)
-	whole := msg[4:]
-	if n.splitAt(q, len(whole)) > 0 {
-		whole = n.withHeaders(msg)
-		switch odd {
-		case quirkHeaderTwice:
-			r.Notes |= wire.NoteHeaderTwice
-		case quirkHeaderless:
-			r.Notes |= wire.NoteHeaderMissing
-		}
-	}
-	if hashed {
-		r.PlayersHash = xxhash.Sum64(whole)
-	}
 }
 
 func (c *content) rulesWithin(size int) (n int) {
@@ -202,24 +167,21 @@ func (c *content) rulesWithin(size int) (n int) {
 	return n
 }
 
-// broken is a set of errors. Depending on timing, a scan may see one of them instead of
-// the usual error.
-var broken = ErrorsOf(wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout)
-
 // fault describes how a question fails in a perfect scan. fault.error is the usual error,
 // or 0 if the answer is complete. Depending on timing, an error in fault.allowed may occur
 // instead.
 type fault struct {
 	error   wire.Error
-	allowed ErrorSet
+	allowed []wire.Error
 }
 
 var (
-	timeout   = fault{wire.ErrTimeout, 0}
-	truncated = fault{wire.ErrTruncated, 0}
-	loop      = fault{wire.ErrChallengeLoop, ErrorsOf(wire.ErrChallengeLoop, wire.ErrTimeout)}
+	broken    = []wire.Error{wire.ErrMalformed, wire.ErrIncomplete, wire.ErrTimeout}
+	unpacked  = append(broken, wire.ErrTooLarge, wire.ErrChecksum)
+	timeout   = fault{wire.ErrTimeout, nil}
+	truncated = fault{wire.ErrTruncated, nil}
+	loop      = fault{wire.ErrChallengeLoop, []wire.Error{wire.ErrTimeout}}
 	tiny      = fault{wire.ErrMalformed, broken}
-	unpacked  = broken | ErrorsOf(wire.ErrTooLarge, wire.ErrChecksum)
 )
 
 // faults has, for each kind of server, the faults of the questions INFO, PLAYER and RULES.
@@ -240,5 +202,5 @@ var faults = [numKinds][wire.NumQuestions]fault{
 	DeclaresTwoGiB:    {{}, {}, {wire.ErrTooLarge, unpacked}},
 	Bomb:              {{}, {}, {wire.ErrMalformed, unpacked}},
 	Noise:             {{}, {}, {wire.ErrMalformed, unpacked}},
-	WrongChecksum:     {{}, {}, {wire.ErrChecksum, ErrorsOf(wire.ErrChecksum, wire.ErrTimeout)}},
+	WrongChecksum:     {{}, {}, {wire.ErrChecksum, []wire.Error{wire.ErrTimeout}}},
 }

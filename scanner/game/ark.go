@@ -7,16 +7,14 @@ import "bytes"
 // also send it in two rules, which help if INFO cuts the name. All other values are in the
 // rules.
 var (
-	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},
-		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later versions"))
-	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable("two recorded replies of version 400.21"))
-	_ = register("pixark", "PixARK", []uint32{593600}, arkTable("three recorded replies of versions 1.66 to 1.177"))
-	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable("two recorded replies of version 100.54345"))
+	_ = register("ark", "ARK: Survival Evolved", []uint32{346110}, arkTable())
+	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable())
+	_ = register("pixark", "PixARK", []uint32{593600}, arkTable())
+	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable())
 )
 
-func arkTable(evidence string) *table {
+func arkTable() *table {
 	return &table{
-		evidence: evidence,
 		info: func(d *decoder) {
 			v, ok := between(d.in.Info.Name, "(v", ")")
 			if ok && len(v) > 0 && v[0] >= '0' && v[0] <= '9' {
@@ -33,13 +31,8 @@ func arkTable(evidence string) *table {
 			// If this rule is false, the server has no mods; no other rule can show
 			// that.
 			{name: "HASACTIVEMODS_i", read: func(d *decoder, v []byte, source string) {
-				b, ok := parseTruth(v)
-				if !ok {
-					d.g.Notes |= noteValue
-					return
-				}
-				set(d, KeyModded, b, source)
-				if !b {
+				truth(KeyModded)(d, v, source)
+				if modded, ok := parseTruth(v); ok && !modded {
 					d.mark(KeyMods, source)
 				}
 			}},

@@ -10,23 +10,17 @@ import (
 // In 2015, servers of version 1.38 still sent the names and hashes of their mods as
 // text, split over several rules.
 var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
-	evidence: "Bohemia's wiki, pages ServerBrowserProtocol3 and STEAMWORKSquery; recorded replies of " +
-		"versions 1.38 (lists), 1.66 to 1.84 (pages, version 2) and 1.94 to 2.06 (pages, version 3)",
-	tags: tags{split: ',', prefixes: slices.Concat(armaTags, []field{
+	split: ',',
+	prefixes: slices.Concat(armaTags, []field{
 		{name: "e", read: attribute("minutes_left")},
 		{name: "f", read: attribute("file_patching")},
 		{name: "y", read: attribute("island")},
 		{name: "h", read: attribute("hash")},
-	})},
-	rules:  []field{},
+	}),
 	series: armaLists,
 	finish: func(d *decoder) {
-		b, ok := d.takePages()
+		c, ok := d.openPages(2, 3)
 		if !ok {
-			return
-		}
-		c := cursor{b: b}
-		if !d.readHead(&c, 2, 3) {
 			return
 		}
 		mask := c.u16()
@@ -56,8 +50,8 @@ var (
 
 func arma2() *table {
 	return &table{
-		evidence: "seven recorded replies of versions 1.62 to 1.63",
-		tags:     tags{split: ',', prefixes: slices.Clone(armaTags)},
+		split:    ',',
+		prefixes: slices.Clone(armaTags),
 		series:   slices.Clone(armaLists),
 	}
 }
@@ -132,11 +126,7 @@ func armaPlace(d *decoder, v []byte, source string) {
 	if len(v) == 0 {
 		return
 	}
-	i := bytes.IndexByte(v[1:], '-') + 1
-	if i == 0 {
-		d.g.Notes |= noteValue
-		return
-	}
+	i := bytes.IndexByte(v[1:], '-') + 1 // 0 if there is none, so that the longitude is empty
 	longitude, ok1 := parseSigned(v[:i], maxNumber)
 	latitude, ok2 := parseSigned(v[i+1:], maxNumber)
 	switch {

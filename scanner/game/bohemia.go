@@ -2,7 +2,6 @@ package game
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
 	"slices"
 	"strconv"
@@ -48,10 +47,11 @@ var pageEscape = []byte{1} // begins an escape
 
 const overflowKnown = 0x03 // the overflow bits of mods and signatures
 
-// takePages collects the pages from the rules and returns their bytes without escapes. It
-// returns false if no rule is a page. If two pages have the same number, the first one is
-// used. A page with another total than the first page is ignored.
-func (d *decoder) takePages() ([]byte, bool) {
+// openPages collects the pages from the rules, and reads their version and overflow flags.
+// The cursor that it returns is behind these. openPages returns false if no rule is a page,
+// and if versions does not contain the version. If two pages have the same number, the
+// first one is used. A page with another total than the first page is ignored.
+func (d *decoder) openPages(versions ...uint8) (c cursor, ok bool) {
 	p := &d.pages
 	p.total, p.have = 0, 0
 	for i := range d.in.Rules {
@@ -70,12 +70,25 @@ func (d *decoder) takePages() ([]byte, bool) {
 		}
 	}
 	if p.total == 0 {
-		return nil, false
+		return c, false
 	}
 	if p.have < p.total {
 		d.g.Notes |= notePagesMissing
 	}
-	return d.unescape(), true
+	c.b = d.unescape()
+	version, overflow := c.u8(), c.u8()
+	if overflow&overflowKnown != 0 {
+		d.g.Notes |= notePagesOverflow
+	}
+	switch {
+	case slices.Contains(versions, version):
+		return c, true
+	case c.short:
+		d.g.Notes |= notePagesTruncated
+	default:
+		d.g.Notes |= notePagesVersion
+	}
+	return c, false
 }
 
 // unescape decodes the escapes of the pages and joins the pages. It stops at the
@@ -133,21 +146,9 @@ func (c *cursor) take(n int) []byte {
 	return v
 }
 
-func (c *cursor) u8() uint8 {
-	if v := c.take(1); v != nil {
-		return v[0]
-	}
-	return 0
-}
-
-func (c *cursor) u32() uint32 {
-	if v := c.take(4); v != nil {
-		return binary.LittleEndian.Uint32(v)
-	}
-	return 0
-}
-
+func (c *cursor) u8() uint8   { return uint8(c.number(1)) }
 func (c *cursor) u16() uint16 { return uint16(c.number(2)) }
+func (c *cursor) u32() uint32 { return uint32(c.number(4)) }
 
 func (c *cursor) text() []byte { return c.take(int(c.u8())) }
 
@@ -168,25 +169,6 @@ func (c *cursor) number(n int) uint64 {
 type dlcBit struct {
 	bit  uint16
 	name string
-}
-
-// readHead reads the version and the overflow flags. If versions does not contain
-// the version, it adds a note and returns false.
-func (d *decoder) readHead(c *cursor, versions ...uint8) bool {
-	version := c.u8()
-	overflow := c.u8()
-	if overflow&overflowKnown != 0 {
-		d.g.Notes |= notePagesOverflow
-	}
-	switch {
-	case slices.Contains(versions, version):
-		return true
-	case c.short:
-		d.g.Notes |= notePagesTruncated
-	default:
-		d.g.Notes |= notePagesVersion
-	}
-	return false
 }
 
 // readDLCs skips the hashes, one for each bit in mask, and sets the attribute "dlc"

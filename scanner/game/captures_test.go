@@ -146,10 +146,10 @@ func golden(c *captured, g *Game) string {
 // pages, if there are any.
 func goldenOffsets(b *strings.Builder, c *captured, g *Game) {
 	d := decoder{g: new(Game), in: c.reply}
-	plain, ok := d.takePages()
-	if !ok || len(g.Mods) == 0 {
+	if _, ok := d.openPages(2, 3); !ok || len(g.Mods) == 0 {
 		return
 	}
+	plain := d.buf
 	fmt.Fprintf(b, "# names of the mods in %d bytes of pages, at", len(plain))
 	for _, m := range g.Mods {
 		fmt.Fprintf(b, " %#x", bytes.Index(plain, append([]byte{byte(len(m.Name))}, m.Name...))+1)

@@ -68,8 +68,8 @@ func (d *decoder) run(t *table) {
 	if t.info != nil {
 		t.info(d)
 	}
-	if t.tags.split != 0 {
-		d.readTags(&t.tags)
+	if t.split != 0 {
+		d.readTags(t)
 	}
 	d.readRules(t)
 	for i := range t.series {
@@ -84,18 +84,15 @@ func (d *decoder) run(t *table) {
 	}
 }
 
-func (d *decoder) readTags(tg *tags) {
-	for list := d.keywords(tg.split); list.next(); {
+func (d *decoder) readTags(t *table) {
+	for list := d.keywords(t.split); list.next(); {
 		tag := list.piece
-		if f := tg.byName.find(tag); f != nil {
+		if f := t.byWord.find(tag); f != nil {
 			f.read(d, nil, f.source)
 			continue
 		}
-		if !tg.begins.mayBegin(tag) {
-			continue
-		}
-		for i := range tg.prefixes {
-			f := &tg.prefixes[i]
+		for i := range t.prefixes {
+			f := &t.prefixes[i]
 			if f.name != "" && f.name[0] != tag[0] {
 				continue
 			}
@@ -128,10 +125,7 @@ func (d *decoder) readRules(t *table) {
 	}
 	for i := range d.in.Rules {
 		r := &d.in.Rules[i]
-		if t.byName.rejects(r.Name) && !t.parts.mayBegin(r.Name) {
-			continue
-		}
-		if f := t.byName.find(r.Name); f != nil {
+		if f := t.byRule.find(r.Name); f != nil {
 			f.read(d, r.Value, f.source)
 			continue
 		}

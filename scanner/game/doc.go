@@ -28,35 +28,20 @@
 // decode.go; those of the binary pages of Arma 3 and DayZ are in bohemia.go. Decode does
 // not check strings: they can have any encoding and contain control characters.
 //
-// # Where other readers differ
-//
-// The golden files in testdata were checked against the bytes of the recordings.
-// gamedig 5.3.3, from npm, differs from this package for three games:
-//
-//   - Arma 3: gamedig does not decode the binary pages, so mods, signatures, DLCs
-//     and difficulty are missing from its result. The golden files give the offset
-//     of each mod's name in the pages.
-//   - DayZ: gamedig misreads the pages of a server with two DLCs or a local mod. The
-//     pages have one hash for each DLC bit, and the list of mods follows the last
-//     hash. For other servers gamedig reads the same mods, but it also lists the
-//     names of the signatures as mods (see TestDayZPages).
-//   - Battalion 1944: gamedig takes the player count from INFO. This package takes it
-//     from the rules; both take the map from INFO (see rules.go).
-//
 // # Adding a game
 //
 // To add a game, add one file that registers one table:
 //
 //	var _ = register("ourgame", "Our Game", []uint32{123456}, &table{
-//		evidence: "a recorded reply of version 1.2",
 //		rules: []field{
 //			{name: "Players_i", read: count(KeyPlayers)},
 //		},
-//		tags: tags{split: ',', prefixes: []field{{name: "w:", read: attribute("weather")}}},
+//		split:    ',',
+//		prefixes: []field{{name: "w:", read: attribute("weather")}},
 //	})
 //
 // Records (the lines of a scan's output) contain the ID "ourgame", so it must never
-// change. table.tags is for the keywords of INFO, table.rules is for rules with known
+// change. table.words and table.prefixes are for tags in the keywords of INFO, table.rules is for rules with known
 // names, and table.series is for values that are split over several rules. The functions
 // table.info and table.finish are for everything else: Decode calls table.info first and
 // table.finish last. If a key or attribute gets several values, the first one is used. The

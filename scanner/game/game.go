@@ -124,7 +124,7 @@ func (g *Game) Clone() *Game {
 	c := *g
 	c.dec = nil
 	for k := range Key(NumKeys) {
-		if b, isText := c.field(k).(*[]byte); isText {
+		if b, isText := fields[k](&c).(*[]byte); isText {
 			*b = bytes.Clone(*b)
 		}
 	}
@@ -140,40 +140,23 @@ func (g *Game) Clone() *Game {
 	return &c
 }
 
-func (g *Game) field(k Key) any {
-	switch k {
-	case KeyPlayers:
-		return &g.Players
-	case KeyMaxPlayers:
-		return &g.MaxPlayers
-	case KeyQueue:
-		return &g.Queue
-	case KeyBots:
-		return &g.Bots
-	case KeyVersion:
-		return &g.Version
-	case KeyMap:
-		return &g.Map
-	case KeyMode:
-		return &g.Mode
-	case KeyRegion:
-		return &g.Region
-	case KeyPVP:
-		return &g.PVP
-	case KeyPassword:
-		return &g.Password
-	case KeyModded:
-		return &g.Modded
-	case KeyAnticheat:
-		return &g.Anticheat
-	case KeyStarted:
-		return &g.Started
-	case KeyTimeOfDay:
-		return &g.TimeOfDay
-	case KeyDay:
-		return &g.Day
-	case KeyDescription:
-		return &g.Description
-	}
-	return &g.Mods
+// fields has the field of each common key.
+var fields = [NumKeys]func(g *Game) any{
+	KeyPlayers:     func(g *Game) any { return &g.Players },
+	KeyMaxPlayers:  func(g *Game) any { return &g.MaxPlayers },
+	KeyQueue:       func(g *Game) any { return &g.Queue },
+	KeyBots:        func(g *Game) any { return &g.Bots },
+	KeyVersion:     func(g *Game) any { return &g.Version },
+	KeyMap:         func(g *Game) any { return &g.Map },
+	KeyMode:        func(g *Game) any { return &g.Mode },
+	KeyRegion:      func(g *Game) any { return &g.Region },
+	KeyPVP:         func(g *Game) any { return &g.PVP },
+	KeyPassword:    func(g *Game) any { return &g.Password },
+	KeyModded:      func(g *Game) any { return &g.Modded },
+	KeyAnticheat:   func(g *Game) any { return &g.Anticheat },
+	KeyStarted:     func(g *Game) any { return &g.Started },
+	KeyTimeOfDay:   func(g *Game) any { return &g.TimeOfDay },
+	KeyDay:         func(g *Game) any { return &g.Day },
+	KeyMods:        func(g *Game) any { return &g.Mods },
+	KeyDescription: func(g *Game) any { return &g.Description },
 }

@@ -11,63 +11,54 @@ import (
 // number of people, and O probably marks official servers. The meaning of H, C and M is
 // unknown.
 var _ = register("mordhau", "Mordhau", []uint32{629760}, &table{
-	evidence: "four recorded replies, all with B:0; DiscordGSM's reader and opengsq-python's issue 2 for the meaning of B",
-	tags: tags{
-		split: ',',
-		prefixes: []field{
-			{name: "B:", read: count(KeyPlayers)},
-			{name: "N:", read: text(KeyMode)},
-			{name: "O:", read: attribute("official")},
-		},
+	split: ',',
+	prefixes: []field{
+		{name: "B:", read: count(KeyPlayers)},
+		{name: "N:", read: text(KeyMode)},
+		{name: "O:", read: attribute("official")},
 	},
 })
 
 // Space Engineers: a tag is a name directly followed by its value, and spaces separate the
 // tags. The mode S is survival, with three multipliers whose order is unknown.
 var _ = register("spaceengineers", "Space Engineers", []uint32{244850}, &table{
-	evidence: "three recorded replies of versions 1.118 to 1.157",
-	tags: tags{
-		split: ' ',
-		prefixes: []field{
-			// The version as one number: 1157012 is 1.157.012.
-			{name: "version", read: func(d *decoder, v []byte, source string) {
-				n, ok := parseInt(v, 999_999_999)
-				if !ok {
-					d.g.Notes |= noteValue
-					return
-				}
-				start := len(d.buf)
-				d.buf = strconv.AppendInt(d.buf, n/1_000_000, 10)
-				for _, part := range []int64{n / 1000 % 1000, n % 1000} {
-					d.buf = append2(append(d.buf, '.', byte('0'+part/100)), part%100)
-				}
-				d.setText(KeyVersion, d.since(start), source)
-			}},
-			// The Steam group that may join; 0 means that there is none.
-			{name: "groupId", read: func(d *decoder, v []byte, source string) {
-				if string(v) != "0" {
-					d.setAttribute("steam_group", v, source)
-				}
-			}},
-			// The mode, a letter, and the multipliers.
-			{name: "gamemode", read: func(d *decoder, v []byte, source string) {
-				if hasPrefix(v, "S") {
-					d.setText(KeyMode, wordSurvival, source)
-				} else {
-					d.setText(KeyMode, v, source)
-				}
-				d.setAttribute("gamemode", v, source)
-			}},
-			// The number of mods.
-			{name: "mods", read: func(d *decoder, v []byte, source string) {
-				if n, ok := parseInt(v, maxNumber); ok {
-					set(d, KeyModded, n > 0, source)
-				} else {
-					d.g.Notes |= noteValue
-				}
-			}},
-			{name: "view", read: attribute("view_distance")},
-		},
+	split: ' ',
+	prefixes: []field{
+		// The version as one number: 1157012 is 1.157.012.
+		{name: "version", read: func(d *decoder, v []byte, source string) {
+			n := d.number(v, 999_999_999)
+			if n < 0 {
+				return
+			}
+			start := len(d.buf)
+			d.buf = strconv.AppendInt(d.buf, n/1_000_000, 10)
+			for _, part := range []int64{n / 1000 % 1000, n % 1000} {
+				d.buf = append2(append(d.buf, '.', byte('0'+part/100)), part%100)
+			}
+			d.setText(KeyVersion, d.since(start), source)
+		}},
+		// The Steam group that may join; 0 means that there is none.
+		{name: "groupId", read: func(d *decoder, v []byte, source string) {
+			if string(v) != "0" {
+				d.setAttribute("steam_group", v, source)
+			}
+		}},
+		// The mode, a letter, and the multipliers.
+		{name: "gamemode", read: func(d *decoder, v []byte, source string) {
+			if hasPrefix(v, "S") {
+				d.setText(KeyMode, wordSurvival, source)
+			} else {
+				d.setText(KeyMode, v, source)
+			}
+			d.setAttribute("gamemode", v, source)
+		}},
+		// The number of mods.
+		{name: "mods", read: func(d *decoder, v []byte, source string) {
+			if n := d.number(v, maxNumber); n >= 0 {
+				set(d, KeyModded, n > 0, source)
+			}
+		}},
+		{name: "view", read: attribute("view_distance")},
 	},
 	rules: []field{
 		// The number of rules with mods. If it is 0, the server has no mods, so KeyMods is set
@@ -88,17 +79,14 @@ var wordSurvival = []byte("survival")
 // Insurgency, the game of 2014. Servers of version 1.x sent the mode as the first tag. The
 // server's owner chooses the other tags.
 var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
-	evidence: "four recorded replies of versions 1.2 and 2.x; the meanings of the tags are probable, but not documented",
-	tags: tags{
-		split: ',',
-		prefixes: []field{
-			{name: "g:", read: text(KeyMode)},
-			{name: "p:", read: attribute("playlist")},
-			{name: "mm:", read: attribute("playlist")},
-			{name: "t:", read: attribute("theater")},
-			{name: "theater:", read: attribute("theater")},
-			{name: "pure:", read: attribute("pure")},
-		},
+	split: ',',
+	prefixes: []field{
+		{name: "g:", read: text(KeyMode)},
+		{name: "p:", read: attribute("playlist")},
+		{name: "mm:", read: attribute("playlist")},
+		{name: "t:", read: attribute("theater")},
+		{name: "theater:", read: attribute("theater")},
+		{name: "pure:", read: attribute("pure")},
 	},
 	rules: withCvars(),
 	finish: func(d *decoder) {
@@ -112,16 +100,13 @@ var _ = register("insurgency", "Insurgency", []uint32{222880}, &table{
 // Natural Selection 2: the first keyword is the build, and the second is the mode; the
 // meaning of the next five is unknown. INFO's version is always 1.0.0.0.
 var _ = register("ns2", "Natural Selection 2", []uint32{4920}, &table{
-	evidence: "two recorded replies; the game's NS2Gamerules.lua for P_S, scripts of servers for R_S",
-	tags: tags{
-		split: '|',
-		words: []field{{name: "rookie", read: tagged("rookie", "true")}},
-		prefixes: []field{
-			{name: "R_S", read: attribute("reserved_slots")},
-			{name: "P_S", read: attribute("average_skill")},
-			{name: "tickrate_", read: attribute("tickrate")},
-			{name: "CHUD_", read: attribute("ns2plus")},
-		},
+	split: '|',
+	words: []field{{name: "rookie", read: tagged("rookie", "true")}},
+	prefixes: []field{
+		{name: "R_S", read: attribute("reserved_slots")},
+		{name: "P_S", read: attribute("average_skill")},
+		{name: "tickrate_", read: attribute("tickrate")},
+		{name: "CHUD_", read: attribute("ns2plus")},
 	},
 	series: []series{
 		// Workshop IDs in hexadecimal, separated by spaces.
@@ -154,14 +139,11 @@ var _ = register("ns2", "Natural Selection 2", []uint32{4920}, &table{
 // Citadel: Forged With Fire: INFO's version is always 1.0.0.0, and its password byte
 // is 0 even if PWD is 1.
 var _ = register("citadel", "Citadel: Forged With Fire", []uint32{487120}, &table{
-	evidence: "a recorded reply of version 1.0.33216; the meaning of PWD is probable, but not documented",
-	tags: tags{
-		split: ' ',
-		prefixes: []field{
-			{name: "VER=", read: text(KeyVersion)},
-			{name: "RGN=", read: text(KeyRegion)},
-			{name: "PWD=", read: truth(KeyPassword)},
-		},
+	split: ' ',
+	prefixes: []field{
+		{name: "VER=", read: text(KeyVersion)},
+		{name: "RGN=", read: text(KeyRegion)},
+		{name: "PWD=", read: truth(KeyPassword)},
 	},
 	info: func(d *decoder) {
 		switch string(d.in.Info.Game) {
@@ -183,18 +165,15 @@ var (
 // americasArmy returns the table of one of these games. The action t reads the tag T.
 func americasArmy(t action) *table {
 	return &table{
-		evidence: "six recorded replies from 2014 to 2016",
-		tags: tags{
-			split: ';',
-			prefixes: []field{
-				{name: "ver=", read: text(KeyVersion)},
-				{name: "M=", read: text(KeyMode)},
-				{name: "T=", read: t},
-				{name: "W=", read: attribute("weather")},
-				{name: "P=", read: attribute("tag_p")},
-				{name: "qp=", read: attribute("query_port")},
-				{name: "HONOR=", read: attribute("honor")},
-			},
+		split: ';',
+		prefixes: []field{
+			{name: "ver=", read: text(KeyVersion)},
+			{name: "M=", read: text(KeyMode)},
+			{name: "T=", read: t},
+			{name: "W=", read: attribute("weather")},
+			{name: "P=", read: attribute("tag_p")},
+			{name: "qp=", read: attribute("query_port")},
+			{name: "HONOR=", read: attribute("honor")},
 		},
 	}
 }
@@ -209,17 +188,14 @@ var (
 
 func redOrchestra() *table {
 	return &table{
-		evidence: "four recorded replies with keywords and rules",
-		tags: tags{
-			split: ',',
-			prefixes: []field{
-				{name: "m:", read: attribute("campaign")},
-				{name: "g:", read: attribute("realism_level")},
-				{name: "t:", read: attribute("friendly_fire")},
-				{name: "r:", read: attribute("map_type")},
-				{name: "p:", read: attribute("spectator_mode")},
-				{name: "q:", read: attribute("mutators")},
-			},
+		split: ',',
+		prefixes: []field{
+			{name: "m:", read: attribute("campaign")},
+			{name: "g:", read: attribute("realism_level")},
+			{name: "t:", read: attribute("friendly_fire")},
+			{name: "r:", read: attribute("map_type")},
+			{name: "p:", read: attribute("spectator_mode")},
+			{name: "q:", read: attribute("mutators")},
 		},
 		rules: []field{
 			{name: "bRequiresPassword", read: truth(KeyPassword)},
@@ -231,23 +207,23 @@ func redOrchestra() *table {
 // Ground Branch: INFO's version is always 1.0.0.0. The meaning of the tags is probable,
 // but not documented.
 var _ = register("groundbranch", "Ground Branch", []uint32{16900}, &table{
-	evidence: "output of gamedig, in gamedig's issue 267",
-	tags: tags{split: ',', prefixes: []field{
+	split: ',',
+	prefixes: []field{
 		{name: "mn", read: attribute("mn")},
 		{name: "nv", read: attribute("nv")},
-	}},
+	},
 })
 
 // Sons of the Forest: the meaning of Pwd, which was 31 on one server, is unknown.
 var _ = register("sonsoftheforest", "Sons of the Forest", []uint32{1326470}, &table{
-	evidence: "an issue of srcds_exporter",
-	tags:     tags{split: ',', prefixes: []field{{name: "Pwd:", read: attribute("pwd")}}},
+	split:    ',',
+	prefixes: []field{{name: "Pwd:", read: attribute("pwd")}},
 })
 
 var _ = register("battlebuilder", "Ace of Spades: Battle Builder", []uint32{224540}, &table{
-	evidence: "the tests of the project that revived the game",
-	tags: tags{split: ';', prefixes: []field{
+	split: ';',
+	prefixes: []field{
 		{name: "region=", read: text(KeyRegion)},
 		{name: "mode=", read: text(KeyMode)},
-	}},
+	},
 })

@@ -1,24 +1,18 @@
 package game
 
-// modes are the tags that name the modes of a game.
-type modes struct{ matcher }
+import "slices"
 
-func newModes(names ...string) *modes {
-	fields := make([]field, len(names))
-	for i, name := range names {
-		fields[i].name = name
-	}
-	return &modes{newMatcher(fields)}
-}
+// modes are the tags that name the modes of a game.
+type modes []string
 
 // read sets the mode from the keywords. A server that allows several modes has a
 // tag for each of them, and the tags do not show which mode is played. In this case
 // read sets the attribute "modes" instead.
-func (m *modes) read(d *decoder) {
+func (m modes) read(d *decoder) {
 	start, n := len(d.buf), 0
 	seen := uint64(0)
 	for tags := d.keywords(','); tags.next(); {
-		i := m.index(tags.piece)
+		i := slices.IndexFunc(m, func(mode string) bool { return mode == string(tags.piece) })
 		if i < 0 || seen&(1<<i) != 0 {
 			continue
 		}

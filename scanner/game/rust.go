@@ -11,39 +11,35 @@ import (
 // INFO's count, and the capacity fits into a byte, INFO's count is used. Some tags have a
 // one-letter form; several of these may be joined to one tag, such as "^w^z^o".
 var _ = register("rust", "Rust", []uint32{252490}, &table{
-	evidence: "recorded replies from 2014 to 2022; gamedig and rust-query-proxy; for the short tags, " +
-		"descriptions of the game's tag compressor",
-	tags: tags{
-		split: ',',
-		words: rustTags,
-		prefixes: []field{
-			// Letters with "^" between them; the first "^" is the name of the field.
-			{name: "^", read: func(d *decoder, v []byte, source string) {
-				for letters := (list{rest: v, separator: '^'}); letters.next(); {
-					if len(letters.piece) != 1 {
-						continue
-					}
-					if f := rustTagByName.find(letters.piece); f != nil {
-						f.read(d, nil, source)
-					}
+	split: ',',
+	words: rustTags,
+	prefixes: []field{
+		// Letters with "^" between them; the first "^" is the name of the field.
+		{name: "^", read: func(d *decoder, v []byte, source string) {
+			for letters := (list{rest: v, separator: '^'}); letters.next(); {
+				if len(letters.piece) != 1 {
+					continue
 				}
-			}},
-			{name: "$r", read: text(KeyRegion)},
-			{name: "mp", read: rustNumber(count(KeyMaxPlayers))},
-			{name: "cp", read: rustNumber(count(KeyPlayers))},
-			{name: "qp", read: rustNumber(count(KeyQueue))},
-			{name: "born", read: rustNumber(began)},
-			{name: "gm", read: attribute("gamemode")},
-			{name: "pt", read: attribute("transport")},
-			{name: "ts", read: rustNumber(attribute("team_size"))},
-			// The hash of the server's assemblies: six to eight lower-case hexadecimal digits.
-			{name: "h", read: func(d *decoder, v []byte, source string) {
-				if len(v) >= 6 && len(v) <= 8 && len(bytes.Trim(v, "0123456789abcdef")) == 0 {
-					d.setAttribute("hash", v, source)
+				if f := rustTagByName.find(letters.piece); f != nil {
+					f.read(d, nil, source)
 				}
-			}},
-			{name: "v", read: rustNumber(text(KeyVersion))},
-		},
+			}
+		}},
+		{name: "$r", read: text(KeyRegion)},
+		{name: "mp", read: rustNumber(count(KeyMaxPlayers))},
+		{name: "cp", read: rustNumber(count(KeyPlayers))},
+		{name: "qp", read: rustNumber(count(KeyQueue))},
+		{name: "born", read: rustNumber(began)},
+		{name: "gm", read: attribute("gamemode")},
+		{name: "pt", read: attribute("transport")},
+		{name: "ts", read: rustNumber(attribute("team_size"))},
+		// The hash of the server's assemblies: six to eight lower-case hexadecimal digits.
+		{name: "h", read: func(d *decoder, v []byte, source string) {
+			if len(v) >= 6 && len(v) <= 8 && len(bytes.Trim(v, "0123456789abcdef")) == 0 {
+				d.setAttribute("hash", v, source)
+			}
+		}},
+		{name: "v", read: rustNumber(text(KeyVersion))},
 	},
 	rules: []field{
 		{name: "pve", read: opposite(KeyPVP)},

@@ -12,7 +12,7 @@ func (d *decoder) mark(k Key, source string) {
 }
 
 func (d *decoder) drop(k Key) {
-	switch v := d.g.field(k).(type) {
+	switch v := fields[k](d.g).(type) {
 	case *int:
 		*v = 0
 	case *[]byte:
@@ -27,7 +27,7 @@ func (d *decoder) drop(k Key) {
 // set sets the field of k if k has no value yet.
 func set[T int | bool](d *decoder, k Key, v T, source string) {
 	if !d.g.Has.Has(k) {
-		*d.g.field(k).(*T) = v
+		*fields[k](d.g).(*T) = v
 		d.mark(k, source)
 	}
 }
@@ -42,7 +42,7 @@ func (d *decoder) setText(k Key, v []byte, source string) {
 	if k == KeyDescription {
 		limit = maxLongText
 	}
-	*d.g.field(k).(*[]byte) = d.limit(v, limit)
+	*fields[k](d.g).(*[]byte) = d.limit(v, limit)
 	d.mark(k, source)
 }
 
@@ -91,13 +91,22 @@ func (d *decoder) limit(v []byte, n int) []byte {
 	return v
 }
 
+// number parses a decimal number from 0 to limit. If v is not such a number, it adds a note
+// and returns -1.
+func (d *decoder) number(v []byte, limit int64) int64 {
+	n, ok := parseInt(v, limit)
+	if !ok {
+		d.g.Notes |= noteValue
+		return -1
+	}
+	return n
+}
+
 // count returns an action that sets k to a number from 0 to maxCount.
 func count(k Key) action {
 	return func(d *decoder, v []byte, source string) {
-		if n, ok := parseInt(v, maxCount); ok {
+		if n := d.number(v, maxCount); n >= 0 {
 			set(d, k, int(n), source)
-		} else {
-			d.g.Notes |= noteValue
 		}
 	}
 }
@@ -171,11 +180,7 @@ func words(name string, of map[string]string) action {
 
 // began reads the Unix time at which a world began. It ignores 0.
 func began(d *decoder, v []byte, source string) {
-	n, ok := parseInt(v, maxNumber)
-	switch {
-	case !ok:
-		d.g.Notes |= noteValue
-	case n > 0 && !d.g.Has.Has(KeyStarted):
+	if n := d.number(v, maxNumber); n > 0 && !d.g.Has.Has(KeyStarted) {
 		d.g.Started = n
 		d.mark(KeyStarted, source)
 	}

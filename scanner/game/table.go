@@ -8,24 +8,27 @@ import (
 
 // table describes where the replies of a game have values, and how to read the values. Each
 // game has a table, except that CS:GO shares the table of Counter-Strike 2.
+// docs/GAMES.md, section 1, has the evidence for each table.
 type table struct {
 	id   string // stable, because records contain it
 	name string
 	apps []uint32 // application IDs
 
-	folder   string // folder of a GoldSource game (see func find); else empty
-	evidence string // the documents or recorded replies on which the table is based
+	folder string // folder of a GoldSource game (see func find); else empty
 	// A recorded reply of this game shows that INFO's players include bots (people.go).
 	countsBots bool
 
-	tags   tags     // tags in the keywords of INFO
+	split byte    // separator of the tags in the keywords of INFO; 0 if they have no tags
+	words []field // tags that consist of their name alone
+	// The beginnings of tags; the rest of the tag is the value. The first match is used.
+	prefixes []field
+
 	rules  []field  // rules that Decode reads
 	series []series // values that are split over several rules
 	info   func(d *decoder)
 	finish func(d *decoder)
 
-	byName matcher // finds rules by name
-	parts  someOf  // first bytes of the prefixes of series
+	byRule, byWord matcher // find rules and words by name
 }
 
 // field is a tag or rule that Decode reads.
@@ -38,16 +41,6 @@ type field struct {
 
 // action reads the value v of a field into d; source is where v came from.
 type action func(d *decoder, v []byte, source string)
-
-// tags describes how to read the keywords of INFO.
-type tags struct {
-	split byte    // separator of the tags; 0 if the keywords have no tags
-	words []field // tags that consist of their name alone
-	// The beginnings of tags; the rest of the tag is the value. The first match is used.
-	prefixes []field
-	byName   matcher // finds words by name
-	begins   someOf  // first bytes of prefixes
-}
 
 // series is a value that a game splits over several rules. The name of each rule is
 // a prefix, a number and a suffix.
@@ -89,7 +82,7 @@ func register(id, name string, ids []uint32, t *table) *table {
 		t.rules[i].source = "rules." + t.rules[i].name
 		t.rules[i].tag = "keywords." + t.rules[i].name
 	}
-	for _, list := range [][]field{t.tags.words, t.tags.prefixes} {
+	for _, list := range [][]field{t.words, t.prefixes} {
 		for i := range list {
 			list[i].source = "keywords." + list[i].name
 		}
@@ -97,13 +90,9 @@ func register(id, name string, ids []uint32, t *table) *table {
 	for i := range t.series {
 		s := &t.series[i]
 		s.source = "rules." + s.prefix + "N" + s.suffix
-		t.parts.add(s.prefix)
 	}
-	for _, f := range t.tags.prefixes {
-		t.tags.begins.add(f.name)
-	}
-	t.byName = newMatcher(t.rules)
-	t.tags.byName = newMatcher(t.tags.words)
+	t.byRule = newMatcher(t.rules)
+	t.byWord = newMatcher(t.words)
 	return t
 }
 
@@ -126,77 +115,34 @@ func find(in *wire.Info) *table {
 	return t
 }
 
-// someOf is an approximate set of bytes or lengths: it compares only their lower
-// six bits. It may seem to contain a value that was not added, but it rejects most such
-// values.
-type someOf uint64
-
-func (s someOf) mayBegin(name []byte) bool { return len(name) > 0 && s>>(name[0]&63)&1 != 0 }
-
-// add adds the first byte of name, or every possible byte if name is empty.
-func (s *someOf) add(name string) {
-	if name == "" {
-		*s = ^someOf(0)
-		return
-	}
-	*s |= 1 << (name[0] & 63)
-}
-
 // matcher finds the field that a rule or tag belongs to, by the name of the rule or tag.
-// Most rules belong to no field, so what matters is how fast a name is rejected. matcher
-// compares the length and the last byte, and then a hash of the length and three bytes; a
-// map would hash the complete name. No field has an empty name.
+// Most rules belong to no field, so what matters is how fast a name is rejected: by its
+// length and its last byte. No field has an empty name.
 type matcher struct {
-	fields  []field
-	lengths someOf
-	ends    someOf     // last bytes of the names
-	slots   [256]uint8 // for each hash, 1 + the index of its first field; 0: none
-	// For each field, 1 + the index of the next field with the same hash; 0: none.
-	next []uint8
+	fields []field
+	// Bit n is set if a name has the length n, or the last byte n, modulo 64.
+	lengths, ends uint64
 }
 
 func newMatcher(fields []field) matcher {
-	if len(fields) > 254 {
-		panic("game: too many fields in a table")
-	}
-	m := matcher{fields: fields, next: make([]uint8, len(fields))}
-	for i, f := range fields {
-		h := nameHash([]byte(f.name))
-		m.next[i] = m.slots[h]
-		m.slots[h] = uint8(i + 1)
+	m := matcher{fields: fields}
+	for _, f := range fields {
 		m.lengths |= 1 << (len(f.name) & 63)
 		m.ends |= 1 << (f.name[len(f.name)-1] & 63)
 	}
 	return m
 }
 
-// rejects reports whether the length or the last byte of name shows that no field
-// has this name.
-func (m *matcher) rejects(name []byte) bool {
-	n := len(name)
-	return n == 0 || m.lengths>>(n&63)&(m.ends>>(name[n-1]&63))&1 == 0
-}
-
-func nameHash(name []byte) uint8 {
-	n := len(name)
-	return uint8(n*31 + int(name[0])*7 + int(name[n-1])*13 + int(name[n/2])*3)
-}
-
+// find returns the field with this name, or nil.
 func (m *matcher) find(name []byte) *field {
-	if i := m.index(name); i >= 0 {
-		return &m.fields[i]
+	n := len(name)
+	if n == 0 || m.lengths>>(n&63)&(m.ends>>(name[n-1]&63))&1 == 0 {
+		return nil
 	}
-	return nil
-}
-
-func (m *matcher) index(name []byte) int {
-	if m.rejects(name) {
-		return -1
-	}
-	for i := int(m.slots[nameHash(name)]); i != 0; i = int(m.next[i-1]) {
-		if m.fields[i-1].name == string(name) {
-			return i - 1
+	for i := range m.fields {
+		if f := &m.fields[i]; f.name == string(name) {
+			return f
 		}
 	}
-	return -1
+	return nil
 }

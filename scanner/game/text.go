@@ -56,23 +56,8 @@ func parseTruth(b []byte) (v, ok bool) {
 		}
 		return false, false
 	}
-	if foldEqual(b, "true") {
-		return true, true
-	}
-	return false, foldEqual(b, "false")
-}
-
-// foldEqual reports whether b, converted to lower case, equals s. s must be in lower case.
-func foldEqual(b []byte, s string) bool {
-	if len(b) != len(s) {
-		return false
-	}
-	for i := range b {
-		if b[i]|0x20 != s[i] {
-			return false
-		}
-	}
-	return true
+	v = bytes.EqualFold(b, wordTrue)
+	return v, v || bytes.EqualFold(b, wordFalse)
 }
 
 func hasPrefix(b []byte, prefix string) bool {
@@ -84,12 +69,7 @@ func hasSuffix(b []byte, suffix string) bool {
 }
 
 func trim(b []byte) []byte {
-	for len(b) > 0 && b[0] == ' ' {
-		b = b[1:]
-	}
-	for len(b) > 0 && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
+	b = bytes.Trim(b, " ")
 	return b[:len(b):len(b)]
 }
 

@@ -163,8 +163,8 @@ func TestTables(t *testing.T) {
 		seen[what] = true
 	}
 	for _, table := range tables {
-		if table.id == "" || table.name == "" || table.evidence == "" || len(table.series) > maxSeries {
-			t.Errorf("table %q lacks its ID, its name or its evidence, or has too many series", table.id)
+		if table.id == "" || table.name == "" || len(table.series) > maxSeries {
+			t.Errorf("table %q lacks its ID or its name, or has too many series", table.id)
 		}
 		once(table, table.id)
 		if table.folder != "" {
@@ -173,7 +173,7 @@ func TestTables(t *testing.T) {
 		for _, app := range table.apps {
 			once(table, fmt.Sprint("application ", app))
 		}
-		for i, list := range [][]field{table.rules, table.tags.words, table.tags.prefixes} {
+		for i, list := range [][]field{table.rules, table.words, table.prefixes} {
 			for _, f := range list {
 				if f.read == nil || f.source == "" {
 					t.Errorf("%s: field %q lacks its action or its source", table.id, f.name)
@@ -250,7 +250,7 @@ func quoted(v []byte) string {
 
 // shown returns what dump prints as the value of a common key.
 func shown(g *Game, k Key) any {
-	switch v := g.field(k).(type) {
+	switch v := fields[k](g).(type) {
 	case *int64:
 		return *v
 	case *[]Mod:

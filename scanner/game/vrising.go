@@ -4,16 +4,13 @@ package game
 // meaning of the tag hc is unclear: the only recorded server with this tag does not have
 // the rules of a hardcore server.
 var _ = register("vrising", "V Rising", []uint32{1604030}, &table{
-	evidence: "a recorded reply from GameQ's tests; UncoreMetrics, which reads days-runningv2 where older servers send days-running",
-	tags: tags{
-		split: ',',
-		words: []field{
-			{name: "pvp", read: means(KeyPVP, true)},
-			{name: "pve", read: means(KeyPVP, false)},
-			{name: "hc", read: tagged("tag_hc", "hc")},
-		},
-		prefixes: []field{{name: "cs", read: attribute("clan_size")}},
+	split: ',',
+	words: []field{
+		{name: "pvp", read: means(KeyPVP, true)},
+		{name: "pve", read: means(KeyPVP, false)},
+		{name: "hc", read: tagged("tag_hc", "hc")},
 	},
+	prefixes: []field{{name: "cs", read: attribute("clan_size")}},
 	rules: []field{
 		{name: "days-runningv2", read: count(KeyDay)},
 		{name: "days-running", read: count(KeyDay)},

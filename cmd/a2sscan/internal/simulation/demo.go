@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
-	"github.com/a2sscan/a2sscan/bench/fleet/games"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/censusfile"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
@@ -47,7 +46,7 @@ func StartDemo(network string) (*Demo, error) {
 	// The demo has no CS2 servers (application 730). Because these servers mostly ignore
 	// RULES, a scan sends RULES to them only twice. With the simulated losses, that is too
 	// seldom to find every server that answers RULES.
-	all := slices.DeleteFunc(games.Titles(), func(id string) bool { return id == "cs2" })
+	all := slices.DeleteFunc(fleet.GameIDs(), func(id string) bool { return id == "cs2" })
 	cfg := fleet.Config{
 		Seed: demoSeed, Alive: demoAlive, Hostile: demoHostile, Loss: demoLoss,
 		Kinds: append(fleet.UsualKinds(), fleet.Games), Games: all,

@@ -209,32 +209,28 @@ func checkVisible(t *testing.T, text string, width int) {
 	}
 }
 
-// TestPopulation: the verdict counts people as their game does, and bots
-// separately.
+// TestPopulation: the verdict counts people as their game does, and bots separately. It
+// names the map that the game says.
 func TestPopulation(t *testing.T) {
 	rust := &game.Game{Players: 547, MaxPlayers: 575, Has: 1<<game.KeyPlayers | 1<<game.KeyMaxPlayers}
+	dayz := &game.Game{Map: []byte("chernarusplus"), Has: 1 << game.KeyMap}
 	for want, r := range map[string]scanner.Result{
-		"12 of 24 players":                        {Info: wire.Info{Players: 12, MaxPlayers: 24}},
-		"9 of 24 players and 3 bots":              {Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}},
-		"547 of 575 players (info says 86 of 63)": {Info: wire.Info{Players: 86, MaxPlayers: 63}, Game: rust},
-		"0 players":                               {Info: wire.Info{Players: 3, MaxPlayers: 128, ServerType: 'p'}},
-		"0 of 16 players and 1 bot":               {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1}},
-		"0 of 16 players and 5 bots (info says 1 of 16)": {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1},
+		"\"\", 12 of 24 players":                        {Info: wire.Info{Players: 12, MaxPlayers: 24}},
+		"\"\", 9 of 24 players and 3 bots":              {Info: wire.Info{Players: 12, MaxPlayers: 24, Bots: 3}},
+		"\"\", 547 of 575 players (info says 86 of 63)": {Info: wire.Info{Players: 86, MaxPlayers: 63}, Game: rust},
+		"\"\", 0 players":                               {Info: wire.Info{Players: 3, MaxPlayers: 128, ServerType: 'p'}},
+		"\"\", 0 of 16 players and 1 bot":               {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1}},
+		"\"\", 0 of 16 players and 5 bots (info says 1 of 16)": {Info: wire.Info{Players: 1, MaxPlayers: 16, Bots: 1},
 			Game: &game.Game{Bots: 5, Has: 1 << game.KeyBots}},
+		`"chernarusplus", 0 players`: {Info: wire.Info{Map: []byte("DayZ_Auto")}, Game: dayz},
 	} {
-		r.HasInfo, r.Info.Has = true, wire.HasMaxPlayers
-		if got := (&Session{Result: &r}).summary(); got != `: "", map "", `+want {
+		r.HasInfo = true
+		if r.Info.MaxPlayers > 0 {
+			r.Info.Has = wire.HasMaxPlayers
+		}
+		if got := (&Session{Result: &r}).summary(); got != `: "", map `+want {
 			t.Errorf("%q, want %q", got, want)
 		}
-	}
-}
-
-// TestMap: the verdict names the map that the game says, as a census does.
-func TestMap(t *testing.T) {
-	r := scanner.Result{HasInfo: true, Info: wire.Info{Map: []byte("DayZ_Auto")}}
-	r.Game = &game.Game{Map: []byte("chernarusplus"), Has: 1 << game.KeyMap}
-	if got := (&Session{Result: &r}).summary(); got != `: "", map "chernarusplus", 0 players` {
-		t.Error(got)
 	}
 }
 

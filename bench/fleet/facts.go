@@ -1,4 +1,4 @@
-package games
+package fleet
 
 import (
 	"reflect"
@@ -41,37 +41,39 @@ func (f *fact) tell(g *game.Game) {
 
 // is(source, key, value) adds a fact: a common key has this value, which comes from
 // source.
-func (s *Server) is(source string, key game.Key, value any) {
+func (s *gameServer) is(source string, key game.Key, value any) {
 	s.facts = append(s.facts, fact{key: key, value: value, source: source})
 }
 
 // attribute adds a fact: the value of an attribute. The value comes from source. An empty
 // value is ignored.
-func (s *Server) attribute(source, name string, value any) {
+func (s *gameServer) attribute(source, name string, value any) {
 	if v := s.bytes(value); len(v) > 0 {
 		s.facts = append(s.facts, fact{attribute: name, value: v, source: source})
 	}
 }
 
 // tagKey adds a keyword and a fact: a common key has the value of the keyword.
-func (s *Server) tagKey(name string, value any, key game.Key) { s.is(s.tag(name, value), key, value) }
+func (s *gameServer) tagKey(name string, value any, key game.Key) {
+	s.is(s.tag(name, value), key, value)
+}
 
 // tagAttribute adds a keyword and a fact: an attribute has the value of the keyword.
-func (s *Server) tagAttribute(name string, value any, attribute string) {
+func (s *gameServer) tagAttribute(name string, value any, attribute string) {
 	s.attribute(s.tag(name, value), attribute, value)
 }
 
 // hasMods adds a fact: source has the complete list of mods.
-func (s *Server) hasMods(source string) { s.is(source, game.KeyMods, nil) }
+func (s *gameServer) hasMods(source string) { s.is(source, game.KeyMods, nil) }
 
-// Meaning stores in g the meaning of the answers to the given questions. Without INFO,
+// storeMeaning stores in g the meaning of the answers to the given questions. Without INFO,
 // g is empty.
-func (s *Server) Meaning(g *game.Game, answered wire.Questions) {
+func (s *gameServer) storeMeaning(g *game.Game, answered wire.Questions) {
 	*g = game.Game{Attributes: g.Attributes[:0]}
 	if !answered.Has(wire.QuestionInfo) {
 		return // without INFO, the game is unknown
 	}
-	g.ID, g.Name = s.Title.ID, s.Title.recorded
+	g.ID, g.Name = s.nature.title.ID, s.nature.title.recorded
 	for i := range s.facts {
 		f, q := &s.facts[i], wire.QuestionInfo
 		if strings.HasPrefix(f.source, "rules.") {

@@ -1,4 +1,4 @@
-package games
+package fleet
 
 import (
 	"fmt"
@@ -8,44 +8,45 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/game"
 )
 
-// titles are all games. Their shares roughly follow the numbers of real servers.
-var titles = []*Title{
+// titles are all games. A new one needs a row here; its function send adds keywords and
+// rules, and what they mean. Their shares roughly follow the numbers of real servers.
+var titles = []*title{
 	{
 		ID: "rust", recorded: "Rust", app: 252490, share: 90, folder: "rust", name: "Rust", version: "2571",
 		maps:   []string{"Procedural Map", "Barren", "HapisIsland"},
-		places: []int{50, 100, 150, 200, 250}, send: (*Server).rust,
+		places: []int{50, 100, 150, 200, 250}, send: (*gameServer).rust,
 	},
 	{
 		ID: "ark", recorded: "ARK: Survival Evolved", app: 346110, share: 60, folder: "ark_survival_evolved",
 		name: "ARK: Survival Evolved", version: "1.0.0.0",
 		maps:   []string{"TheIsland", "Ragnarok", "ScorchedEarth_P", "CrystalIsles"},
-		places: []int{10, 20, 50, 70}, send: (*Server).ark,
+		places: []int{10, 20, 50, 70}, send: (*gameServer).ark,
 	},
 	{
 		ID: "valheim", recorded: "Valheim", app: 892970, share: 60, folder: "valheim", version: "1.0.0.0",
 		maps:   []string{"Midgard", "Nordheim", "Home"},
-		places: []int{10, 64}, send: (*Server).valheim,
+		places: []int{10, 64}, send: (*gameServer).valheim,
 	},
 	{
 		ID: "arma3", recorded: "Arma 3", app: 107410, share: 60, folder: "Arma3", name: "Antistasi", version: "2.18.152405",
 		maps:   []string{"Altis", "Stratis", "Tanoa", "Malden"},
-		places: []int{16, 32, 64, 100}, send: (*Server).arma3,
+		places: []int{16, 32, 64, 100}, send: (*gameServer).arma3,
 	},
 	{
 		ID: "cs2", recorded: "Counter-Strike 2", app: 730, share: 80, folder: "csgo", name: "Counter-Strike 2", version: "1.41.1.6",
 		maps:   []string{"de_mirage", "de_nuke", "de_anubis", "de_inferno"},
-		places: []int{10, 12, 20, 32}, send: (*Server).cs2,
+		places: []int{10, 12, 20, 32}, send: (*gameServer).cs2,
 	},
 	{
 		ID: "gmod", recorded: "Garry's Mod", app: 4000, share: 60, folder: "garrysmod", name: "DarkRP", version: "2024.10.29",
 		maps:   []string{"rp_downtown_v4c_v2", "gm_construct", "ttt_minecraft_b5"},
-		places: []int{20, 32, 64, 128}, send: (*Server).gmod,
+		places: []int{20, 32, 64, 128}, send: (*gameServer).gmod,
 	},
 }
 
 // rust puts the real counts into the keywords, because the counts in INFO are one byte
 // each.
-func (s *Server) rust() {
+func (s *gameServer) rust() {
 	places := int(s.Info.MaxPlayers)
 	if s.lasting.OneIn(6) {
 		places = random.Pick(&s.lasting, []int{300, 425, 575})
@@ -93,8 +94,17 @@ headerimage=https://example.org/header.png logoimage=|https://example.org/logo.p
 world.size=4500|3000|3500|4000`)
 }
 
+// remarks are the sentences of Rust servers' descriptions.
+var remarks = []string{
+	"No cheating, no scripting, no exploits.", "Admins are there every evening.",
+	"Please speak English in the global chat.", "Raiding is allowed on weekends only.",
+	"Ask for the password on our Discord.", "Map wipe on the first Thursday of the month.",
+	"Twice the gather rate, stacks of five.", "Bases that nobody visits for a week are removed.",
+	"Donations keep the server up; they buy no advantage.", "Solo players are welcome.",
+}
+
 // ark puts its version into the server's name, and sends a rule for each mod.
-func (s *Server) ark() {
+func (s *gameServer) ark() {
 	release := random.Pick(&s.lasting, []string{"358.24", "358.7", "360.1"})
 	name := s.Info.Name
 	s.Info.Name = s.bytes(name, " - (v", release, ")")
@@ -136,7 +146,7 @@ func (s *Server) ark() {
 
 // valheim puts its version into the keywords. Older versions of the game send no other
 // keyword.
-func (s *Server) valheim() {
+func (s *gameServer) valheim() {
 	release := random.Pick(&s.lasting, []string{"0.219.16", "0.220.5", "0.221.4"})
 	if s.lasting.OneIn(5) {
 		s.tag("", release)
@@ -149,7 +159,7 @@ func (s *Server) valheim() {
 }
 
 // arma3 sends its mods in binary pages (A3SBP, version 3).
-func (s *Server) arma3() {
+func (s *gameServer) arma3() {
 	letter := func(v bool) string { return either(v, "t", "f") }
 	battleye, locked, signed := s.lasting.OneIn(2), s.Info.Password == 1, s.lasting.OneIn(2)
 	s.is(s.tag("b", letter(battleye)), game.KeyAnticheat, battleye)
@@ -174,7 +184,7 @@ func (s *Server) arma3() {
 
 // cs2 sends few rules or none. Some servers list a single player called "Max Players"
 // instead of all players (EC-85).
-func (s *Server) cs2() {
+func (s *gameServer) cs2() {
 	s.tag(random.Pick(&s.lasting, []string{"competitive", "retakes", "5v5", "deathmatch"}), "")
 	s.tag("secure", "")
 	if s.lasting.OneIn(2) {
@@ -189,7 +199,7 @@ func (s *Server) cs2() {
 }
 
 // gmod separates its keywords with spaces, and sends its console variables as rules.
-func (s *Server) gmod() {
+func (s *gameServer) gmod() {
 	s.separate = ' '
 	s.tagKey("gm:", random.Pick(&s.lasting, []string{"darkrp", "sandbox", "terrortown"}), game.KeyMode)
 	s.tagAttribute("gmws:", 2724150474, "gamemode_workshop")
@@ -199,36 +209,18 @@ func (s *Server) gmod() {
 
 	hurt := s.lasting.OneIn(2)
 	s.is(s.rule("sbox_playershurtplayers", either(hurt, "1", "0")), game.KeyPVP, hurt)
-	s.settings(gmodVariables)
+	for _, v := range cvars {
+		if name := string(v.name); name != "sv_password" && name != "sv_tags" {
+			s.rule(name, random.Pick(&s.lasting, v.values))
+		}
+	}
 	s.is(s.rule("sv_password", s.Info.Password), game.KeyPassword, s.Info.Password == 1)
 	s.rule("sv_tags", s.keywords)
 }
 
-// gmodVariables are console variables of Garry's Mod, taken from recorded replies.
-const gmodVariables = `
-ai_disabled=0 ai_ignoreplayers=0 coop=0 deathmatch=1 decalfrequency=10|60|0 mp_allowNPCs=1 mp_autocrosshair=1
-mp_disable_respawn_times=0 mp_fadetoblack=0 mp_falldamage=0|1 mp_flashlight=1 mp_footsteps=1 mp_forcerespawn=1|0
-mp_fraglimit=0 mp_friendlyfire=0|1 mp_limitteams=2|0|30.000000 mp_maxrounds=0 mp_respawnwavetime=10.0|0
-mp_teamlist=hgrunt;scientist mp_teamplay=0 mp_timelimit=0|20|25|30|45|50 mp_tournament=0 mp_weaponstay=0 nextlevel=
-physgun_limited=0 r_AirboatViewDampenDamp=1.0 r_AirboatViewDampenFreq=7.0 r_VehicleViewDampen=1|0
-sbox_bonemanip_misc=0 sbox_bonemanip_npc=1 sbox_godmode=0|1 sbox_maxballoons=0|100 sbox_maxbuttons=0|50
-sbox_maxdynamite=0|10 sbox_maxeffects=0|200 sbox_maxhoverballs=0|50 sbox_maxlamps=0|3 sbox_maxnpcs=0|10
-sbox_maxprops=25|200 sbox_maxragdolls=0|10 sbox_maxsents=10|100 sbox_maxthrusters=0|50 sbox_maxvehicles=0|4
-sbox_noclip=1 sbox_persist= sbox_weapons=1 sm_nextmap=de_dust2|koth_viaduct|
-sourcemod_version=1.12.0.7163|1.11.0.6968 sv_accelerate=5|10|8.00|5.5 sv_airaccelerate=10|100|150|12
-sv_allowcslua=0 sv_alltalk=1|0 sv_cheats=0 sv_contact=|admin@example.org sv_friction=4|8|6.00|5.2
-sv_gravity=800|600|800.00 sv_maxspeed=320|500|2000|900 sv_noclipspeed=5 sv_pausable=0 sv_rollspeed=200
-sv_steamgroup=|4441000|56000 sv_stepsize=18 sv_stopspeed=75|10|50.00|80|100 sv_voiceenable=1
-toolmode_allow_axis=1 toolmode_allow_balloon=1 toolmode_allow_button=1 toolmode_allow_camera=1
-toolmode_allow_creator=1 toolmode_allow_duplicator=1 toolmode_allow_dynamite=1 toolmode_allow_editentity=1
-toolmode_allow_hoverball=1 toolmode_allow_lamp=1 toolmode_allow_material=1 toolmode_allow_motor=1
-toolmode_allow_muscle=1 toolmode_allow_nocollide=1 toolmode_allow_paint=1 toolmode_allow_physprop=1
-tv_enable=0 tv_password=0|1 tv_relaypassword=0
-`
-
 // settings adds a rule for each word, which has the form NAME=VALUE|VALUE. Most servers
 // have the first value, which is the default.
-func (s *Server) settings(words string) {
+func (s *gameServer) settings(words string) {
 	for word := range strings.FieldsSeq(words) {
 		name, values, _ := strings.Cut(word, "=")
 		all := strings.Split(values, "|")
