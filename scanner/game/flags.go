@@ -43,6 +43,7 @@ type FlagRule struct {
 	// Time in this text with the values of these fields.
 	Rule     string
 	Innocent string // innocent causes
+	Source   string // where the rule comes from
 
 	Least   int           // threshold: a minimum number
 	Percent int           // threshold: a percentage
@@ -70,7 +71,7 @@ func (s Flags) Words() (words []string) {
 func (s Flags) rule() *FlagRule { return &FlagRules[bits.TrailingZeros16(uint16(s))] }
 
 // FlagRules holds the rule of each flag, with its thresholds, in the order of the
-// flags' bits. docs/GAMES.md, section 2, has the evidence for each rule.
+// flags' bits.
 var FlagRules = [...]FlagRule{
 	{
 		Word: "players_over_max",
@@ -81,7 +82,8 @@ var FlagRules = [...]FlagRule{
 			"102 of 100 in Hell Let Loose; 112 of 80 in Squad and Post Scriptum, which are checked only " +
 			"if their rules have a count; sv_visiblemaxplayers below the real number of slots; " +
 			"bots without slots, if neither the player list nor the game shows that INFO counts them",
-		Least: 3, Percent: 10,
+		Source: "EC-36, EC-60; heuristics of server browsers",
+		Least:  3, Percent: 10,
 	},
 	{
 		Word: "count_mismatch",
@@ -90,24 +92,28 @@ var FlagRules = [...]FlagRule{
 		Innocent: "cached player lists. The flag is not set for games without player lists (Conan, DayZ, Battalion 1944, Mordhau, Days of War) " +
 			"or games that list ghosts (Squad, Post Scriptum, ARK), nor if INFO says 0 of 0 players and the game has no count of its own (Sandstorm), " +
 			"nor if the list has a single player named \"Max Players\" (CS2 and CS:GO)",
-		Least: 12, Percent: 25,
+		Source: "spoofspy gives a difference of 12 the score 0.2, and a difference of 64 the score 1; gamedig's issue 440: 120 players and an empty list; EC-83",
+		Least:  12, Percent: 25,
 	},
 	{
 		Word:     "equal_durations",
 		Rule:     "at least Least players, not counting bots, all connected for exactly the same time, which is longer than Time",
 		Innocent: "bots that the server adds when it starts; a new map, but then the times are short",
+		Source:   "Valve's halflife issue 2064",
 		Least:    8, Time: 10 * time.Minute,
 	},
 	{
 		Word:     "tiny_durations",
 		Rule:     "Least or more players with the duration 00 00 00 01 (2.35e-38 s), score 0, no name and index 0",
 		Innocent: "none known for this duration",
+		Source:   "a known program that fakes players writes this duration",
 		Least:    1,
 	},
 	{
 		Word:     "reply_flood",
 		Rule:     "at least Least INFO replies for each INFO request",
 		Innocent: "none known; a network that duplicates datagrams adds only a few replies, not this many",
+		Source:   "garrysmod-issues 6403 and 6503, where servers send thousands of replies",
 		Least:    100,
 	},
 	{
@@ -115,18 +121,21 @@ var FlagRules = [...]FlagRule{
 		Rule: "the server runs Counter-Strike 2, or CS:GO from version 1.Least, but its Steam ID " +
 			"does not belong to a persistent game server account",
 		Innocent: "a server for a local network; older versions, and all of Counter-Strike 1.6, need no account",
+		Source:   "fakeservers.link; the Steam ID of a persistent account has account type 3",
 		Least:    36,
 	},
 	{
 		Word:     "redirect",
 		Rule:     "a reply of type '9' with ConnectRedirectAddress, or a tag that begins with dest=",
 		Innocent: "a server that moved, and sends its players to the new address",
+		Source:   "EC-23, EC-140; Valve's Source-1-Games issue 6038",
 	},
 	{
 		Word: "edge_answers",
 		Rule: "RULES takes at least Time longer than INFO, and at least Percent of INFO's round trip, " +
 			"while PLAYER's round trip, if measured, is closer to INFO's than to RULES'",
 		Innocent: "rules that take the server long to collect, or that arrive in many datagrams",
+		Source:   "EC-143: caches at the edge of a network answer INFO and PLAYER, but not RULES",
 		Percent:  300, Time: 60 * time.Millisecond,
 	},
 	{
@@ -134,11 +143,13 @@ var FlagRules = [...]FlagRule{
 		Rule: "a question was asked once and got two complete answers that differ, or two fragments of one reply contradict each other",
 		Innocent: "the network duplicated the request, and the game changed between the two answers; the server reused a split ID, " +
 			"or uses one split ID for all replies to simultaneous requests",
+		Source: "fragments: EC-119; answers: a UDP source address is easily forged, and a server sends one reply to each request",
 	},
 	{
 		Word:     "players_over_game",
 		Rule:     "at least Least players in a Counter-Strike game, which has 64 slots at most",
 		Innocent: "none known",
+		Source:   "EC-36; heuristics of server browsers",
 		Least:    65,
 	},
 }

@@ -220,7 +220,7 @@ func TestFlagRules(t *testing.T) {
 	seen := map[string]bool{}
 	for i, r := range FlagRules {
 		named := strings.Contains(r.Rule, "Least") || strings.Contains(r.Rule, "Percent") || strings.Contains(r.Rule, "Time")
-		if r.Word == "" || r.Rule == "" || r.Innocent == "" || named || seen[r.Word] {
+		if r.Word == "" || r.Rule == "" || r.Innocent == "" || r.Source == "" || named || seen[r.Word] {
 			t.Errorf("rule %d lacks a text, names a threshold, or has the word of another: %+v", i, r)
 		}
 		seen[r.Word] = true
