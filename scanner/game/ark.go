@@ -7,14 +7,16 @@ import "bytes"
 // also send it in two rules, which help if INFO cuts the name. All other values are in the
 // rules.
 var (
-	_ = register("ark", "ARK: Survival Evolved", []uint32{346110}, arkTable())
-	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable())
-	_ = register("pixark", "PixARK", []uint32{593600}, arkTable())
-	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable())
+	_ = register("ark", "ARK: Survival Evolved", []uint32{346110},
+		arkTable("recorded replies of v192 and v259; queryhost and UncoreMetrics for later versions"))
+	_ = register("atlas", "ATLAS", []uint32{834910}, arkTable("two recorded replies of version 400.21"))
+	_ = register("pixark", "PixARK", []uint32{593600}, arkTable("three recorded replies of versions 1.66 to 1.177"))
+	_ = register("darkandlight", "Dark and Light", []uint32{529180}, arkTable("two recorded replies of version 100.54345"))
 )
 
-func arkTable() *table {
+func arkTable(evidence string) *table {
 	return &table{
+		evidence: evidence,
 		info: func(d *decoder) {
 			v, ok := between(d.in.Info.Name, "(v", ")")
 			if ok && len(v) > 0 && v[0] >= '0' && v[0] <= '9' {

@@ -10,6 +10,8 @@ import (
 // In 2015, servers of version 1.38 still sent the names and hashes of their mods as
 // text, split over several rules.
 var _ = register("arma3", "Arma 3", []uint32{107410}, &table{
+	evidence: "Bohemia's wiki, pages ServerBrowserProtocol3 and STEAMWORKSquery; recorded replies of " +
+		"versions 1.38 (lists), 1.66 to 1.84 (pages, version 2) and 1.94 to 2.06 (pages, version 3)",
 	split: ',',
 	prefixes: slices.Concat(armaTags, []field{
 		{name: "e", read: attribute("minutes_left")},
@@ -50,6 +52,7 @@ var (
 
 func arma2() *table {
 	return &table{
+		evidence: "seven recorded replies of versions 1.62 to 1.63",
 		split:    ',',
 		prefixes: slices.Clone(armaTags),
 		series:   slices.Clone(armaLists),

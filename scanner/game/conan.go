@@ -6,6 +6,7 @@ import "bytes"
 // INFO truncates. The names of the settings are codes (S05_b, Su_i) that the game
 // does not document, so Decode does not read them.
 var _ = register("conan", "Conan Exiles", []uint32{440900}, &table{
+	evidence: "recorded replies from 2018",
 	rules: []field{
 		{name: "OWNINGNAME", read: attribute("name")},
 	},

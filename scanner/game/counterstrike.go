@@ -6,6 +6,7 @@ import "bytes"
 // the version tells them apart. Server owners choose the tags. The rules, if a
 // server sends any (EC-99), are console variables.
 var _ = register("cs2", "Counter-Strike 2", []uint32{730}, &table{
+	evidence: "recorded replies of versions 1.33 to 1.34 (CS:GO) and 1.41 (CS2)",
 	info: func(d *decoder) {
 		// The last version of CS:GO was 1.38; Counter-Strike 2 began at 1.39.
 		if minor, ok := minorVersion(d.in.Info.Version); ok && minor < 39 {
@@ -16,7 +17,8 @@ var _ = register("cs2", "Counter-Strike 2", []uint32{730}, &table{
 })
 
 var _ = register("css", "Counter-Strike: Source", []uint32{240}, &table{
-	rules: withCvars(),
+	evidence: "recorded replies from 2005 to 2014",
+	rules:    withCvars(),
 })
 
 // minorVersion returns the second number of a version that begins with "1.". It

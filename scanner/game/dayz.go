@@ -4,6 +4,8 @@ package game
 // version 2. They are like Arma 3's, but without the bytes for difficulty and crosshair.
 // The queue and the time of day are in the keywords.
 var _ = register("dayz", "DayZ", []uint32{221100, 1024020}, &table{ // the second application is DayZ Experimental
+	evidence: "recorded replies of versions 0.45, 0.54 and 1.29; for the binary pages, the facts on which " +
+		"Bohemia's page and the readers of WoozyMasta and dayzquery agree",
 	split: ',',
 	words: []field{
 		{name: "battleye", read: means(KeyAnticheat, true)},

@@ -33,6 +33,7 @@
 // To add a game, add one file that registers one table:
 //
 //	var _ = register("ourgame", "Our Game", []uint32{123456}, &table{
+//		evidence: "a recorded reply of version 1.2",
 //		rules: []field{
 //			{name: "Players_i", read: count(KeyPlayers)},
 //		},

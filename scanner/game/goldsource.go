@@ -24,6 +24,7 @@ var (
 func goldSource(folder string) *table {
 	return &table{
 		folder:     folder,
+		evidence:   "documents 000 and 004 in docs/PROTOCOL.md; recorded replies from 2005 to 2026",
 		countsBots: slices.Contains(recordedWithBots, folder),
 		rules:      cvars,
 	}

@@ -5,6 +5,7 @@ import "bytes"
 // Left 4 Dead: the game field of INFO is "L4D - mode" or "L4D - mode - difficulty".
 // The tags name the modes that the server allows.
 var _ = register("l4d", "Left 4 Dead", []uint32{500}, &table{
+	evidence: "three recorded replies from 2008 to 2014",
 	info: func(d *decoder) {
 		v := d.in.Info.Game
 		const prefix, separator = "L4D - ", " - "
@@ -23,8 +24,9 @@ var _ = register("l4d", "Left 4 Dead", []uint32{500}, &table{
 })
 
 var _ = register("l4d2", "Left 4 Dead 2", []uint32{550}, &table{
-	rules:  withCvars(),
-	finish: l4dModes.read,
+	evidence: "two recorded replies from 2013 to 2014",
+	rules:    withCvars(),
+	finish:   l4dModes.read,
 })
 
 var l4dModes = modes{"coop", "realism", "scavenge", "survival", "versus"}

@@ -8,10 +8,13 @@ import "bytes"
 
 // Call of Duty 4 with CoD4X: INFO's players are people, but the player list also contains
 // the bots (people.go). INFO has no 64-bit game ID, only the 16-bit application ID.
-var _ = register("cod4", "Call of Duty 4", []uint32{7940}, &table{})
+var _ = register("cod4", "Call of Duty 4", []uint32{7940}, &table{
+	evidence: "the source code of CoD4X, file sv_main.c",
+})
 
 // Barotrauma: INFO's version is always 1.0.0.0.
 var _ = register("barotrauma", "Barotrauma", []uint32{602960}, &table{
+	evidence: "a recorded reply of version 0.18, with one package",
 	rules: []field{
 		{name: "version", read: text(KeyVersion)},
 		{name: "gamemode", read: text(KeyMode)},
@@ -65,6 +68,7 @@ func cutComma(b []byte) (first, rest []byte) {
 // Days of War: INFO's name is a Steam ID, its map is empty, its version 1.0.0.0 and its
 // number of players 0. The player list is empty.
 var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
+	evidence: "two recorded replies of version 1.0.3.3",
 	rules: []field{
 		{name: "ONM_s", read: attribute("name")},
 		{name: "MPN_s", read: mapFor("")},
@@ -83,6 +87,7 @@ var _ = register("daysofwar", "Days of War", []uint32{454350}, &table{
 // Empyrion: INFO's map is empty, and its version is a number. The rule Players is not
 // read: it says 20 where INFO and the list have 19.
 var _ = register("empyrion", "Empyrion - Galactic Survival", []uint32{383120}, &table{
+	evidence: "two recorded replies of Alpha 7.6 and earlier versions",
 	rules: []field{
 		{name: "Host", read: attribute("name")},
 		{name: "MaxPlayers", read: count(KeyMaxPlayers)},
@@ -96,11 +101,13 @@ var _ = register("empyrion", "Empyrion - Galactic Survival", []uint32{383120}, &
 // Squad and Post Scriptum: INFO counts ghosts (see ghostly in flags.go). For example, INFO
 // says 104 of 80 players, but the rules say 77.
 var _ = register("squad", "Squad", []uint32{393380}, &table{
-	rules: squadRules,
+	evidence: "a recorded reply of Alpha 8; UncoreMetrics for the queues",
+	rules:    squadRules,
 })
 
 var _ = register("postscriptum", "Post Scriptum", []uint32{736220}, &table{
-	rules: squadRules,
+	evidence: "a recorded reply of version 2.0.446",
+	rules:    squadRules,
 })
 
 var squadRules = []field{
@@ -115,6 +122,7 @@ var squadRules = []field{
 // rules have the real name and count, and the mode. The rule bat_map_s is not read: it
 // says Derailed where INFO says Liberation, and gamedig considers it often wrong.
 var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
+	evidence: "two recorded replies from 2018",
 	rules: []field{
 		{name: "bat_name_s", read: attribute("name")},
 		{name: "bat_player_count_s", read: count(KeyPlayers)},
@@ -128,6 +136,7 @@ var _ = register("battalion1944", "Battalion 1944", []uint32{489940}, &table{
 // On one recorded server, however, PlrC_i is 1 although INFO says 0 of 12 and the list
 // is empty. So if INFO has a capacity, finish drops a count that the list contradicts.
 var _ = register("sandstorm", "Insurgency: Sandstorm", []uint32{581320}, &table{
+	evidence: "a recorded reply of version 1.1.0.0; queryhost for mutators and mods",
 	rules: []field{
 		{name: "PlrC_i", read: count(KeyPlayers)},
 		{name: "PlrM_i", read: count(KeyMaxPlayers)},
@@ -147,17 +156,20 @@ var _ = register("sandstorm", "Insurgency: Sandstorm", []uint32{581320}, &table{
 // Killing Floor 2: INFO's counts are right, and a rule has the mode. The rule MapName is not
 // read: it says KF-BurningParis on three servers whose INFO names other maps.
 var _ = register("killingfloor2", "Killing Floor 2", []uint32{232090}, &table{
-	rules: []field{{name: "Mode", read: text(KeyMode)}},
+	evidence: "queryhost, which is based on recorded replies",
+	rules:    []field{{name: "Mode", read: text(KeyMode)}},
 })
 
 // Soulmask: INFO's version is always 1.0.0.0. The real version is in a rule.
 var _ = register("soulmask", "Soulmask", []uint32{2646460, 3017310}, &table{ // application IDs of the game and of its server
-	rules: []field{{name: "NO_s", read: text(KeyVersion)}},
+	evidence: "gamedig's change 772",
+	rules:    []field{{name: "NO_s", read: text(KeyVersion)}},
 })
 
 // EXFIL: the rule Players_s has players and slots, such as 1/24, and is more reliable than
 // INFO.
 var _ = register("exfil", "EXFIL", []uint32{860020}, &table{
+	evidence: "DiscordGSM, which reads these rules",
 	rules: []field{
 		{name: "SteamServerName_s", read: attribute("name")},
 		{name: "Players_s", read: func(d *decoder, v []byte, source string) {
@@ -171,7 +183,8 @@ var _ = register("exfil", "EXFIL", []uint32{860020}, &table{
 
 // The Front: INFO's name is a Steam ID, its capacity 200 and its version 1.0.0.0.
 var _ = register("thefront", "The Front", []uint32{2285150}, &table{
-	rules: []field{{name: "ServerName_s", read: attribute("name")}},
+	evidence: "output of gamedig, in gamedig's issue 443; DiscordGSM for the rule ServerName_s",
+	rules:    []field{{name: "ServerName_s", read: attribute("name")}},
 	finish: func(d *decoder) {
 		if mode, ok := unrealTag(d.in.Info.Keywords, "GameMode_s:"); ok {
 			d.setText(KeyMode, mode, "keywords.GameMode_s")
@@ -181,6 +194,7 @@ var _ = register("thefront", "The Front", []uint32{2285150}, &table{
 
 // Hurtworld: a rule has the time of the last wipe.
 var _ = register("hurtworld", "Hurtworld", []uint32{393420}, &table{
+	evidence: "old output of gamedig, in gamedig's issue 45",
 	rules: []field{
 		{name: "lastwipe", read: began},
 		{name: "eac", read: truth(KeyAnticheat)},
@@ -189,13 +203,15 @@ var _ = register("hurtworld", "Hurtworld", []uint32{393420}, &table{
 
 // TOXIKK: the names of rules are numbers.
 var _ = register("toxikk", "TOXIKK", []uint32{324810}, &table{
-	rules: []field{{name: "p1073741826", read: text(KeyMode)}},
+	evidence: "output of gamedig, in gamedig's issue 641",
+	rules:    []field{{name: "p1073741826", read: text(KeyMode)}},
 })
 
 // Games of which little more than the name is certain.
 var (
 	_ = register("abioticfactor", "Abiotic Factor", []uint32{427410}, &table{
-		split: ',',
+		evidence: "a server's log in an issue of abiotic-factor-linux-docker",
+		split:    ',',
 		prefixes: []field{
 			{name: "StoryProgress_s:", read: attribute("story_progress")},
 			{name: "ModifiedRuleset_i:", read: attribute("modified_ruleset")},
@@ -205,6 +221,10 @@ var (
 			{name: "ModifiedRuleset_i", read: attribute("modified_ruleset")},
 		},
 	})
-	_ = register("tf2classified", "Team Fortress 2 Classified", []uint32{3545060}, &table{})
-	_ = register("enshrouded", "Enshrouded", []uint32{1203620}, &table{})
+	_ = register("tf2classified", "Team Fortress 2 Classified", []uint32{3545060}, &table{
+		evidence: "issue 711 of the game's tracker, where several people say that INFO does not count bots as players",
+	})
+	_ = register("enshrouded", "Enshrouded", []uint32{1203620}, &table{
+		evidence: "gamedig's issues 512 and 524, which do not explain the keywords",
+	})
 )

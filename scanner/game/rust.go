@@ -11,6 +11,8 @@ import (
 // INFO's count, and the capacity fits into a byte, INFO's count is used. Some tags have a
 // one-letter form; several of these may be joined to one tag, such as "^w^z^o".
 var _ = register("rust", "Rust", []uint32{252490}, &table{
+	evidence: "recorded replies from 2014 to 2022; gamedig and rust-query-proxy; for the short tags, " +
+		"descriptions of the game's tag compressor",
 	split: ',',
 	words: rustTags,
 	prefixes: []field{

@@ -8,6 +8,8 @@ import "bytes"
 // which lags behind INFO: it was 10 when INFO and the list had 11, and 0 in the keywords
 // when INFO had 8.
 var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
+	evidence: "recorded replies of Alpha 8.6, 15 and 20; UncoreMetrics; for PlayerKillingMode, " +
+		"the comments in the server's configuration file",
 	rules: []field{
 		{name: "Version", read: text(KeyVersion)},
 		{name: "GameMode", read: text(KeyMode)},
@@ -28,8 +30,8 @@ var _ = register("7dtd", "7 Days to Die", []uint32{251570}, &table{
 			d.buf = append2(append(append2(d.buf, n%day/hour), ':'), minute)
 			d.setText(KeyTimeOfDay, d.since(start), source)
 		}},
-		// Whom players may kill, as the server's configuration file explains. 0: nobody (PVE);
-		// 1: only allies (neither PVE nor PVP); 2: only strangers (PVP); 3: everybody (PVP).
+		// Whom players may kill. 0: nobody (PVE); 1: only allies (neither PVE nor PVP);
+		// 2: only strangers (PVP); 3: everybody (PVP).
 		{name: "PlayerKillingMode", read: func(d *decoder, v []byte, source string) {
 			switch string(v) {
 			case "0":

@@ -8,13 +8,13 @@ import (
 
 // table describes where the replies of a game have values, and how to read the values. Each
 // game has a table, except that CS:GO shares the table of Counter-Strike 2.
-// docs/GAMES.md, section 1, has the evidence for each table.
 type table struct {
 	id   string // stable, because records contain it
 	name string
 	apps []uint32 // application IDs
 
-	folder string // folder of a GoldSource game (see func find); else empty
+	folder   string // folder of a GoldSource game (see func find); else empty
+	evidence string // the documents or recorded replies on which the table is based
 	// A recorded reply of this game shows that INFO's players include bots (people.go).
 	countsBots bool
 

@@ -12,7 +12,8 @@ import (
 // description, each split over several rules. Later versions encode the description
 // as base64.
 var _ = register("unturned", "Unturned", []uint32{304930}, &table{
-	split: ',',
+	evidence: "two recorded replies of version 3.13; queryhost for later versions; the game's own code for the tags and the port",
+	split:    ',',
 	words: []field{
 		{name: "PVP", read: means(KeyPVP, true)},
 		{name: "PVE", read: means(KeyPVP, false)},

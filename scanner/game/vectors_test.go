@@ -163,8 +163,8 @@ func TestTables(t *testing.T) {
 		seen[what] = true
 	}
 	for _, table := range tables {
-		if table.id == "" || table.name == "" || len(table.series) > maxSeries {
-			t.Errorf("table %q lacks its ID or its name, or has too many series", table.id)
+		if table.id == "" || table.name == "" || table.evidence == "" || len(table.series) > maxSeries {
+			t.Errorf("table %q lacks its ID, its name or its evidence, or has too many series", table.id)
 		}
 		once(table, table.id)
 		if table.folder != "" {

@@ -4,7 +4,8 @@ package game
 // meaning of the tag hc is unclear: the only recorded server with this tag does not have
 // the rules of a hardcore server.
 var _ = register("vrising", "V Rising", []uint32{1604030}, &table{
-	split: ',',
+	evidence: "a recorded reply from GameQ's tests; UncoreMetrics, which reads days-runningv2 where older servers send days-running",
+	split:    ',',
 	words: []field{
 		{name: "pvp", read: means(KeyPVP, true)},
 		{name: "pve", read: means(KeyPVP, false)},

@@ -6,7 +6,8 @@ import "bytes"
 // have the real version, and the rules also have the mods. A value that is too long
 // for one rule is split over several rules with names such as "description:1/2".
 var _ = register("zomboid", "Project Zomboid", []uint32{108600}, &table{
-	split: ';',
+	evidence: "a recorded INFO reply of version 42.20; UncoreMetrics and queryhost for the rules",
+	split:    ';',
 	words: []field{
 		{name: "modded", read: means(KeyModded, true)},
 		{name: "pvp", read: means(KeyPVP, true)},
