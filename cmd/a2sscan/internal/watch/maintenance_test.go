@@ -147,8 +147,7 @@ func TestMaintenance(t *testing.T) {
 	x.run(6 * time.Minute) // until 12:16
 	x.servers[1].dead, x.servers[3].dead = true, true
 	x.run(5 * time.Minute)
-	rows, _ := x.w.Rows(nil, 0, 10)
-	if row := rows[1]; !row.Planned || row.Status != db.Down || row.Until.Format("15:04") != "12:45" || row.Reason != "weekly restart" {
+	if row, watched := x.w.row(1); !watched || !row.Planned || row.Status != db.Down || row.Until.Format("15:04") != "12:45" || row.Reason != "weekly restart" {
 		t.Errorf("%+v", row)
 	}
 	if s := x.w.Status(); s.Down != 1 || s.Planned != 1 || s.Up != 2 || !strings.Contains(s.String(), "2 up, 1 down, 1 in maintenance;") {

@@ -171,11 +171,9 @@ type effects struct {
 	fresh []netip.AddrPort
 	// labels are the labels of all servers that have one, by address. Nil means that the
 	// stored labels remain.
-	labels map[netip.AddrPort]string
-	// servers are rows to store in this order, and size is their approximate size in
-	// bytes.
-	servers []db.Server
-	size    int
+	labels  map[netip.AddrPort]string
+	servers map[int64]db.Server // rows to store, by ID
+	size    int                 // approximate size of servers in bytes
 }
 
 // If the rows to store are larger than maxPending bytes, they are stored at once, and not
@@ -190,14 +188,14 @@ func (e *effects) urgent() bool {
 // take returns the effects since the previous call.
 func (w *Watcher) take() effects {
 	decided := w.decided
-	w.decided = effects{}
+	w.decided = effects{servers: map[int64]db.Server{}}
 	return decided
 }
 
 // New returns a watcher without servers.
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
-		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{},
+		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{}, decided: effects{servers: map[int64]db.Server{}},
 		damping: damping{length: uint32(rules.Damp.Seconds()), enough: rules.DownAfter, open: map[damped]*window{}},
 	}
 	w.damping.wanted = w.wanted
@@ -434,41 +432,16 @@ func (w *Watcher) setStatus(i int, to db.Status, since uint32) {
 
 // store queues a server for the database, with its new answer if there is one.
 func (w *Watcher) store(i int, answer []byte) {
-	s, changed := &w.servers[i], w.decided.servers
+	s, id := &w.servers[i], int64(i+1)
 	status := s.status
 	if s.planned && status == db.Down {
 		status = db.Planned
 	}
-	if n := len(changed) - 1; n >= 0 && answer != nil && changed[n].ID == int64(i+1) {
-		changed = changed[:n] // replace the last entry, which is about the same server
+	if answer == nil {
+		answer = w.decided.servers[id].Answer
 	}
-	changed = append(changed, db.Server{
-		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: status, Answer: answer,
-	})
+	w.decided.servers[id] = db.Server{ID: id, Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: status, Answer: answer}
 	w.decided.size += 100 + len(answer)
-	if len(changed) > 2*len(w.servers)+1000 { // the database has been locked for long
-		changed = latest(changed)
-	}
-	w.decided.servers = changed
-}
-
-// latest merges the changes of each server: it keeps the last change, and the last Answer
-// that is not nil.
-func latest(changed []db.Server) []db.Server {
-	at, kept := map[int64]int{}, changed[:0]
-	for _, s := range changed {
-		n, again := at[s.ID]
-		if !again {
-			at[s.ID] = len(kept)
-			kept = append(kept, s)
-			continue
-		}
-		if s.Answer == nil {
-			s.Answer = kept[n].Answer
-		}
-		kept[n] = s
-	}
-	return kept
 }
 
 // infoHash hashes the fields of INFO whose change causes a full query. Player counts are
@@ -655,25 +628,18 @@ func (w *Watcher) Status() Status {
 	return status
 }
 
-// Rows appends at most limit servers to rows. Its second argument, from, is the index of the
-// first server. Rows returns the index at which to continue.
-func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
-	end := min(from+limit, len(w.servers))
-	for i := from; i < end; i++ {
-		s := &w.servers[i]
-		if s.gone {
-			continue
-		}
-		row := Row{
-			ID: int64(i + 1), Addr: s.addr(), Port: s.port, Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
-			Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
-		}
-		if s.window > 0 {
-			row.Until, row.Reason = moment(s.ends), w.windows[s.window-1].Reason
-		}
-		rows = append(rows, row)
+// row returns what the watcher knows about a server. watched is false if the server is not
+// watched any more.
+func (w *Watcher) row(i int) (row Row, watched bool) {
+	s := &w.servers[i]
+	row = Row{
+		ID: int64(i + 1), Addr: s.addr(), Port: s.port, Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
+		Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
 	}
-	return rows, end
+	if s.window > 0 {
+		row.Until, row.Reason = moment(s.ends), w.windows[s.window-1].Reason
+	}
+	return row, !s.gone
 }
 
 // If more than gap passes between two calls of a Watcher, the program did not run or the

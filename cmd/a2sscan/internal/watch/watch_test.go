@@ -198,13 +198,19 @@ func (x *world) run(d time.Duration) {
 // take collects the effects of the watcher.
 func (x *world) take() {
 	decided := x.w.take()
-	x.events, x.stored = append(x.events, decided.events...), append(x.stored, decided.servers...)
+	x.events = append(x.events, decided.events...)
+	for _, s := range decided.servers {
+		x.stored = append(x.stored, s)
+	}
 	x.fresh = append(x.fresh, decided.fresh...)
 }
 
 // giveBack returns the effects to the watcher, as if nobody had taken them.
 func (x *world) giveBack() {
-	x.w.decided = effects{events: x.events, servers: x.stored}
+	x.w.decided = effects{events: x.events, servers: map[int64]db.Server{}}
+	for _, s := range x.rows() {
+		x.w.decided.servers[s.ID] = s
+	}
 	x.events, x.stored = nil, nil
 }
 
