@@ -26,12 +26,9 @@ func CheckKinds(kinds []string) error {
 
 // Text returns an event as a line for people. It is safe to print.
 func Text(e *db.Event) string {
-	return fmt.Sprintf("%s  %-9s%s", e.Time.Local().Format("15:04:05"), e.Kind, about(e))
-}
-
-func about(e *db.Event) (text string) {
+	text := fmt.Sprintf("%s  %-9s", e.Time.Local().Format(time.TimeOnly), e.Kind)
 	if e.Addr != "" {
-		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(Visible(e.Label, e.Name), 40))
+		text += fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(Visible(e.Label, e.Name), 40))
 	}
 	if details := Details(e); details != "" {
 		text += "  " + details

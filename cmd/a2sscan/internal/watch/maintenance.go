@@ -64,24 +64,26 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 		who, rest = line[:end], line[end:]
 	}
 	w.Who = who
+	if who == "" {
+		return w, errors.New("the name is empty")
+	}
 	server, notServer := netip.ParseAddrPort(who)
 	addr, notAddr := netip.ParseAddr(who)
 	network, notNetwork := netip.ParsePrefix(who)
-	switch {
-	case who == "":
-		return w, errors.New("the name is empty")
-	case quoted:
-		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
-	case strings.EqualFold(who, "all"):
-		w.covers = func(netip.AddrPort, string) bool { return true }
-	case notServer == nil:
-		w.covers = func(a netip.AddrPort, _ string) bool { return a == server }
-	case notAddr == nil:
-		w.covers = func(a netip.AddrPort, _ string) bool { return a.Addr() == addr }
-	case notNetwork == nil:
-		w.covers = func(a netip.AddrPort, _ string) bool { return network.Contains(a.Addr()) }
-	default:
-		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
+	w.covers = func(a netip.AddrPort, label string) bool {
+		switch {
+		case quoted:
+			return label == who
+		case strings.EqualFold(who, "all"):
+			return true
+		case notServer == nil:
+			return a == server
+		case notAddr == nil:
+			return a.Addr() == addr
+		case notNetwork == nil:
+			return network.Contains(a.Addr())
+		}
+		return label == who
 	}
 	when := strings.Fields(rest)
 	if len(when) == 0 {

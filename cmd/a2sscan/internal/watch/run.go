@@ -422,7 +422,7 @@ func (r *Watch) checkSending(now time.Time) {
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
 	r.mu.Lock()
-	if !all && !r.watcher.decided.urgent() {
+	if d := &r.watcher.decided; !all && len(d.fresh)+len(d.events) == 0 && d.labels == nil && d.size <= maxPending {
 		r.mu.Unlock()
 		return nil
 	}

@@ -176,14 +176,9 @@ type effects struct {
 	size    int                 // approximate size of servers in bytes
 }
 
-// If the rows to store are larger than maxPending bytes, they are stored at once, and not
-// after a minute.
+// Rows that are larger than maxPending bytes are stored at once, and not after a minute, as
+// are events, new servers and labels.
 const maxPending = 8 << 20
-
-// urgent reports whether the effects should be stored at once.
-func (e *effects) urgent() bool {
-	return len(e.fresh)+len(e.events) > 0 || e.labels != nil || e.size > maxPending
-}
 
 // take returns the effects since the previous call.
 func (w *Watcher) take() effects {

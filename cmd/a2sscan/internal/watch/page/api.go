@@ -81,9 +81,6 @@ type details struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// Listed returns the entry of the server in a list of servers.
-func (d *details) Listed() *server { return d.server }
-
 // latestEvents is the maximum number of events that a page shows.
 const latestEvents = 50
 

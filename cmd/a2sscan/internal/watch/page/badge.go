@@ -88,11 +88,12 @@ func sendBadge(w http.ResponseWriter, _ *snapshot, code int, value any, err erro
 	send(w, code, "image/svg+xml", text)
 }
 
-// join returns the link with which a player joins the server, or "" if the port is unknown.
-func (s *server) join() string {
+// Join returns the link with which a player joins the server, or "" if the port is unknown.
+// The link has only an address and a port, so it is safe.
+func (s *server) Join() template.URL {
 	addr, err := netip.ParseAddrPort(s.Addr)
 	if err != nil || s.GamePort == 0 {
 		return ""
 	}
-	return "steam://connect/" + netip.AddrPortFrom(addr.Addr(), s.GamePort).String()
+	return template.URL("steam://connect/" + netip.AddrPortFrom(addr.Addr(), s.GamePort).String())
 }

@@ -161,23 +161,23 @@ func (p *Page) routes() http.Handler {
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))
 	})
 	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
-	health := func(state func() (words string, well bool)) http.HandlerFunc {
+	health := func(all bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			words, well := "loading", true
-			if p.latest.Load() != nil {
-				words, well = state()
+			words, code := "watching", http.StatusServiceUnavailable
+			if p.latest.Load() == nil {
+				words, code = "loading", http.StatusOK
+			} else if !p.source.Alive() {
+				words = "checks have stopped"
+			} else if trouble := p.source.Trouble(); all && trouble != "" {
+				words = trouble
+			} else {
+				code = http.StatusOK
 			}
-			send(w, map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[well], "text/plain; charset=utf-8", []byte(words+"\n"))
+			send(w, code, "text/plain; charset=utf-8", []byte(words+"\n"))
 		}
 	}
-	mux.HandleFunc("GET /livez", health(p.alive))
-	mux.HandleFunc("GET /healthz", health(func() (string, bool) {
-		words, well := p.alive()
-		if trouble := p.source.Trouble(); well && trouble != "" {
-			return trouble, false
-		}
-		return words, well
-	}))
+	mux.HandleFunc("GET /livez", health(false))
+	mux.HandleFunc("GET /healthz", health(true))
 	return secured(mux)
 }
 
@@ -235,14 +235,6 @@ func secured(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
-}
-
-// alive reports, also in words, whether the watch still checks servers.
-func (p *Page) alive() (words string, well bool) {
-	if !p.source.Alive() {
-		return "checks have stopped", false
-	}
-	return "watching", true
 }
 
 // send writes an answer that is complete in memory, so a slow client delays nothing else.

@@ -134,8 +134,8 @@ type snapshot struct {
 	datagrams        [2]uint64 // numbers of datagrams sent and received
 	servers          []server
 	games            map[string]*group // games by ID and by name
-	byPeople, byName []int32           // indexes of servers, sorted by people and by name
-	byStatus         func() []int32
+	byPeople         []int32           // indexes of servers, sorted by people
+	byName, byStatus func() []int32    // sort when they are first called
 	mu               sync.Mutex
 	pages            map[string][]byte // cached pages that list servers, by the query of the URL
 }
@@ -158,7 +158,6 @@ type viewer struct {
 	noJoin bool              // see Options
 	shares map[int64]float64 // uptime of the last 30 days, by the ID of the server
 	texts  []*texts          // texts of the servers, in the order of their IDs
-	latest *snapshot
 }
 
 // mostGames is the maximum number of games in an answer, and mostPages the maximum
@@ -175,16 +174,14 @@ func (v *viewer) make(now time.Time) *snapshot {
 		Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took,
 		Events: st.Events, Games: []*group{},
 	}
-	renamed := v.latest == nil
 	for row := range v.source.Rows() {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
 		}
 		t := v.texts[row.ID]
 		if t == nil || t.from != row.Known || t.label != row.Label {
-			anew := newTexts(&row, v.byList, v.noJoin)
-			renamed = renamed || t == nil || t.Name != anew.Name
-			v.texts[row.ID], t = anew, anew
+			t = newTexts(&row, v.byList, v.noJoin)
+			v.texts[row.ID] = t
 		}
 		e := server{texts: t, Status: row.Status, Since: row.Since, Late: row.Silent, People: count(row.People), Places: count(row.Places)}
 		if share, known := v.shares[row.ID]; known {
@@ -199,7 +196,6 @@ func (v *viewer) make(now time.Time) *snapshot {
 		if e.Status == db.Unknown && !row.Silent.IsZero() {
 			e.Status = silent
 		}
-		renamed = renamed || len(s.servers) < len(v.latest.servers) && v.latest.servers[len(s.servers)].id != t.id
 		s.servers = append(s.servers, e)
 	}
 	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })
@@ -218,12 +214,11 @@ func (v *viewer) make(now time.Time) *snapshot {
 			return rank<<32 | order
 		})
 	})
-	if renamed || len(s.servers) != len(v.latest.servers) {
-		s.byName = slices.Clone(s.byPeople)
-		slices.SortFunc(s.byName, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
-	} else {
-		s.byName = v.latest.byName
-	}
+	s.byName = sync.OnceValue(func() []int32 {
+		order := slices.Clone(s.byPeople)
+		slices.SortFunc(order, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
+		return order
+	})
 	for _, i := range s.byPeople {
 		s.add(i)
 	}
@@ -232,7 +227,6 @@ func (v *viewer) make(now time.Time) *snapshot {
 	})
 	s.Games = s.Games[:min(len(s.Games), mostGames)]
 	s.Notices = s.notices()
-	v.latest = s
 	return s
 }
 
@@ -385,7 +379,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	}
 	switch q.Order {
 	case "name":
-		candidates = s.byName
+		candidates = s.byName()
 	case "status":
 		candidates = s.byStatus()
 	}
