@@ -208,15 +208,10 @@ func TestStillDown(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	x.want("down 1")
-	rows, addrs := x.rows(), []netip.AddrPort{x.servers[0].addr, x.servers[1].addr}
+	rows, hours := x.rows(), x.w.hours
 	rows[1].Told = seconds(x.now)
-	hours := x.w.hours
-	x.w = New(rules, x.now)
-	for i := range rows {
-		x.w.Restore(&rows[i], x.now)
-	}
+	x.restart(rows...)
 	x.w.hours = hours
-	x.w.Watch(addrs, x.now)
 	x.maintain("127.0.0.0/24 daily 12:15-12:30")
 	x.run(10 * time.Minute)
 	x.servers[1].dead = false
@@ -324,13 +319,8 @@ func TestMaintenanceRestart(t *testing.T) {
 		x.servers[1].dead = true
 		x.run(5 * time.Minute)
 		x.want("down 1")
-		rows := x.rows()
 		x.now = x.now.Add(c.after)
-		x.w = New(usual(), x.now)
-		for i := range rows {
-			x.w.Restore(&rows[i], x.now)
-		}
-		x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, x.now)
+		x.restart(x.rows()...)
 		x.maintain(c.lines...)
 		x.run(c.quiet)
 		x.want()
