@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -263,14 +262,6 @@ func testDiscord(t *testing.T) {
 	}
 }
 
-// The text of an outage says how long the server was up, and since when it is silent.
-func TestDownText(t *testing.T) {
-	e := db.Event{Kind: "down", For: 86400, Evidence: &db.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
-	if s := Text(&e); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
-		t.Errorf("%q", s)
-	}
-}
-
 // TestWebhookTest: the test message has the format of the events, which the URL determines if
 // nobody chooses it. A refusal says the receiver's reason.
 func TestWebhookTest(t *testing.T) {
@@ -419,62 +410,6 @@ func TestLogAge(t *testing.T) {
 	}
 }
 
-// TestEventsAtOnce: of 10,000 events at once, the file has each once, in their order, and the
-// webhook one message.
-func TestEventsAtOnce(t *testing.T) { synctest.Test(t, testEventsAtOnce) }
-
-func testEventsAtOnce(t *testing.T) {
-	const n = 10_000
-	_, b, state, said := hooked(t, "")
-	append10(t, state, 1, n, "down", strings.Repeat("a long name ", 5))
-	path := filepath.Join(t.TempDir(), "events.ndjson")
-	l, err := OpenLog(path, nil, false, sink.Rotation{Size: 100_000})
-	check(t, err)
-	stored := make(chan struct{})
-	close(stored)
-	check(t, (&Watch{Options: &Options{DB: state, Log: l, Terminal: console.New(said)}}).publish(t.Context(), stored))
-	check(t, l.file.Close())
-	parts, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*-*"))
-	check(t, err)
-	last := int64(0)
-	for _, part := range append(parts, path) {
-		text, err := os.ReadFile(part)
-		check(t, err)
-		for line := range bytes.Lines(text) {
-			var e db.Event
-			if err := json.Unmarshal(line, &e); err != nil || e.ID != last+1 {
-				t.Fatalf("%s after %d, %v", line, last, err)
-			}
-			last = e.ID
-		}
-	}
-	<-b.got
-	var post struct {
-		IDs    []int64
-		Counts map[string]int
-	}
-	check(t, json.Unmarshal([]byte(b.bodies[0]), &post))
-	if last != n || len(parts) < 2 || len(post.IDs) != n || post.Counts["down"] != n || said.Len() > 0 {
-		t.Errorf("%d events in %d parts; a message with %d of %v; said %q", last, len(parts), len(post.IDs), post.Counts, said)
-	}
-}
-
-// TestWebhookCertificate: a receiver whose certificate nobody has signed gets no events. The
-// error says so, without the URL.
-func TestWebhookCertificate(t *testing.T) {
-	got := false
-	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got = true }))
-	receiver.Config.ErrorLog = log.New(io.Discard, "", 0)
-	receiver.StartTLS()
-	defer receiver.Close()
-	h, err := NewWebhook(receiver.URL+"/secret-token", "", nil)
-	check(t, err)
-	err = h.Test(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "secret") || got {
-		t.Errorf("%v, the receiver was asked: %v", err, got)
-	}
-}
-
 // Standard output gets lines of JSON, or lines for people.
 func TestStandardOutput(t *testing.T) {
 	for text, want := range map[bool]string{false: `{"id":7,"time":"2026-11-20T12:00:00Z","event":"seeing"}` + "\n", true: "  seeing     was blind for 0 s\n"} {
@@ -508,6 +443,10 @@ func TestText(t *testing.T) {
 		if got := Details(&c.e); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
+	}
+	down := db.Event{Kind: "down", For: 86400, Evidence: &db.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
+	if s := Text(&down); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
+		t.Errorf("%q", s)
 	}
 	e.Evidence, e.LeftOut = nil, 0
 	if got := Text(&e)[10:]; got != "restarted  127.0.0.1:1            a" {

@@ -1045,31 +1045,6 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// TestKilled checks that what an event is about is stored with it: the next watch would report it
-// again.
-func TestKilled(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
-	x := newWorld(t, 1, usual())
-	check(t, state.Add([]netip.AddrPort{x.servers[0].addr}))
-	x.run(2 * time.Minute)
-	r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
-	x.giveBack()
-	check(t, r.flush(t.Context(), true))
-	x.servers[0].dead = true
-	x.run(4 * time.Minute)
-	x.giveBack()
-	if err := r.flush(t.Context(), false); err != nil || r.events != 1 {
-		t.Fatal(r.events, err)
-	}
-	y := &world{t: t, now: x.now, servers: x.servers, rng: x.rng, w: New(usual(), x.now)}
-	check(t, state.Servers(func(row *db.Server) { y.w.Restore(row, y.now) }))
-	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
-	y.run(5 * time.Minute)
-	y.want()
-}
-
 // TestMissingServer: a state that lacks a server between others is refused, because the watch
 // would store the results of the later ones under other addresses.
 func TestMissingServer(t *testing.T) {
