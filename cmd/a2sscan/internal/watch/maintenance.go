@@ -109,7 +109,6 @@ const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Th
 // default the end is in the zone of the beginning.
 func (w *Window) parseOnce(text string) error {
 	from, to, _ := strings.Cut(text, "/")
-	wrong := fmt.Errorf("%s is not a time of maintenance: %s", console.Quoted(text, 40), howToWrite)
 	const day, minute = "2006-01-02T", "15:04"
 	parse := func(text string, zone *time.Location) (t time.Time, err error) {
 		if t, err = time.ParseInLocation(day+minute+"Z07:00", text, zone); err != nil {
@@ -120,25 +119,18 @@ func (w *Window) parseOnce(text string) error {
 		return t, err
 	}
 	var err error
-	if w.from, err = parse(from, w.zone); err != nil {
-		return wrong
-	}
-	zone := w.zone
-	if _, bare := time.Parse(day+minute, from); bare != nil {
-		zone = w.from.Location()
-	}
-	if w.to, err = parse(to, zone); err != nil {
-		if w.to, err = parse(w.from.Format(day)+to, zone); err != nil {
-			return wrong
+	if w.from, err = parse(from, w.zone); err == nil {
+		zone := w.zone
+		if _, bare := time.Parse(day+minute, from); bare != nil {
+			zone = w.from.Location()
 		}
-		if !w.to.After(w.from) {
-			w.to, _ = parse(w.from.AddDate(0, 0, 1).Format(day)+to, zone)
+		for _, date := range []string{"", w.from.Format(day), w.from.AddDate(0, 0, 1).Format(day)} {
+			if w.to, err = parse(date+to, zone); err == nil && w.to.After(w.from) {
+				return nil
+			}
 		}
 	}
-	if !w.to.After(w.from) {
-		return fmt.Errorf("the end of %s must be after the beginning", console.Quoted(text, 40))
-	}
-	return nil
+	return fmt.Errorf("%s is not a time of maintenance, or its end is not after its beginning: %s", console.Quoted(text, 40), howToWrite)
 }
 
 // parseDays parses the days, such as "daily" or "Mon,Thu-Sat", and the times, such as

@@ -107,7 +107,7 @@ func TestWho(t *testing.T) {
 		"all 2026-12-01T04:00Z/":                  `is not a time of maintenance`,
 		"all 2026-13-01T04:00Z/05:00Z":            `is not a time of maintenance`,
 		"all 2026-12-01/2026-12-02":               `is not a time of maintenance`,
-		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `must be after the beginning`,
+		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `or its end is not after its beginning: write 2026-`,
 		`"My server daily 04:00-04:30`:            `no closing quote`,
 		`"" daily 04:00-04:30`:                    `the name is empty`,
 		"all daily 04:00-04:30\n" + strings.Repeat("x", 1<<17): `line 3 is too long: at most 64 KiB are read`,

@@ -560,16 +560,15 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	if before < 0 || s.known == nil {
 		return
 	}
-	for _, event := range []struct {
-		kind     string
-		happened bool
-	}{{"crowd", s.crowded && !wasCrowded}, {"empty", counted && before > 0 && s.people == 0}, {"full", counted && s.isFull() && !wasFull}} {
-		if event.happened {
-			w.emit(i, db.Event{
-				Kind: event.kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
-			}, now)
+	report := func(kind string, happened bool) {
+		if happened {
+			facts := func(people int32) *census.Facts { return &census.Facts{People: new(uint32(people))} }
+			w.emit(i, db.Event{Kind: kind, Before: facts(before), After: facts(s.people)}, now)
 		}
 	}
+	report("crowd", s.crowded && !wasCrowded)
+	report("empty", counted && before > 0 && s.people == 0)
+	report("full", counted && s.isFull() && !wasFull)
 }
 
 func (s *server) isFull() bool { return s.places > 0 && s.people >= s.places }

@@ -83,29 +83,25 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 // time is longer, so that snapshots use at most 2% of one processor's time.
 const fresh = time.Second
 
-// refresh makes snapshots until ctx is done. Once a minute, it reads the totals of the
-// last day and month.
+// refresh makes snapshots until ctx is done. Once a minute, it reads the totals of the last
+// day and month, and the uptimes. If reading takes long, it reads less often.
 func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
-	v, minute := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
-	var shared time.Time // when to read v.shares again
+	v, next := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
 	for ctx.Err() == nil {
 		start := time.Now()
-		if start.Sub(minute) >= time.Minute {
-			minute = start
+		if !start.Before(next) {
 			known, err := newPast(p.DB, start)
 			if err == nil || p.past.Load() == nil {
 				p.past.Store(known)
 			}
-			if err != nil {
-				t.Say("the live page can't show its charts of the last day and month: %v", err)
-			}
-		}
-		if !start.Before(shared) {
-			shares, err := p.DB.Shares(start.Add(-month))
-			if err == nil {
+			shares, err2 := p.DB.Shares(start.Add(-month))
+			if err2 == nil {
 				v.shares = shares
 			}
-			shared = time.Now().Add(max(time.Minute, 100*time.Since(start)))
+			if err = errors.Join(err, err2); err != nil {
+				t.Say("the live page can't update its charts and uptimes: %v", err)
+			}
+			next = start.Add(max(time.Minute, 100*time.Since(start)))
 		}
 		p.latest.Store(v.make(start))
 		select {
