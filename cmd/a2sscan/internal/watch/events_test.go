@@ -254,7 +254,7 @@ func testDiscord(t *testing.T) {
 		crowded = append(crowded, db.Event{ID: int64(50 + i), Kind: kind, Addr: "198.51.100.177:27015", Name: strings.Repeat("[_*", 8), Label: map[bool]string{true: fmt.Sprint("#", i)}[i < 25], Time: at})
 	}
 	check(t, state.Flush(crowded, nil))
-	if got := content(); !strings.HasPrefix(got, "300 events\n**down** 25: \\#0, \\#1, ") || !strings.Contains(got, ", \\#24\n**up** 275: ") || !strings.HasSuffix(got, " …") {
+	if got := content(); !strings.HasPrefix(got, "300 events\n**up** 275: ") || !strings.Contains(got, " …\n**down** 25: \\#0, \\#1, ") || !strings.HasSuffix(got, ", \\#24") {
 		t.Errorf("%q", got)
 	}
 	if err := h.Test(t.Context()); err != nil || !strings.Contains(b.bodies[len(b.bodies)-1], "can post here") {

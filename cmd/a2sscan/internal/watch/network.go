@@ -132,8 +132,8 @@ func (w *Watcher) provesDown(s *server, now uint32) bool {
 	return s.silent > 0 && s.asked > w.ignore && !w.trusts(now)
 }
 
-// trustEnd returns the Unix time until which a blind watcher assumes that the servers are up.
-// Its argument is Rules.BlindMax.
+// trustEnd returns the Unix time until which a blind watcher assumes that the servers are up,
+// given Rules.BlindMax.
 func (v *network) trustEnd(most time.Duration) int64 {
 	return int64(v.since) + int64(most/time.Second)
 }

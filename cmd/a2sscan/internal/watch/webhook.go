@@ -236,20 +236,19 @@ func (h *Webhook) message(events []db.Event, most level) ([]byte, error) {
 // summary counts the events of each kind, and names the servers of the first events.
 func summary(events []db.Event, level level) string {
 	const most, letters = 30, 24 // so the text is below Discord's limit, even if each letter is escaped
-	var kinds []string
 	counts, names := map[string]int{}, map[string][]string{}
-	left := most
 	for i := range events {
-		e := &events[i]
-		if counts[e.Kind]++; counts[e.Kind] == 1 {
-			kinds = append(kinds, e.Kind)
-		}
-		if name := nameOf(e, level); name != "" && left > 0 {
-			names[e.Kind], left = append(names[e.Kind], inDiscord(name, letters)), left-1
+		kind := events[i].Kind
+		counts[kind]++
+		if name := nameOf(&events[i], level); name != "" && i < most {
+			names[kind] = append(names[kind], inDiscord(name, letters))
 		}
 	}
 	text := fmt.Sprintf("%d events", len(events))
-	for _, kind := range kinds {
+	for _, kind := range db.Kinds {
+		if counts[kind] == 0 {
+			continue
+		}
 		text += fmt.Sprintf("\n**%s** %d", kind, counts[kind])
 		if n := len(names[kind]); n > 0 {
 			text += ": " + strings.Join(names[kind], ", ")
