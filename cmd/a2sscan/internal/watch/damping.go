@@ -44,7 +44,6 @@ func (d *damping) show(in *window, e db.Event) (shown db.Event, due bool) {
 	return e, due
 }
 
-// tell calls damping.show with the waiting event.
 func (d *damping) tell(in *window) (e db.Event, due bool) {
 	if d.wanted(in.waiting.Kind) {
 		in.leftOut-- // the waiting event itself is not left out

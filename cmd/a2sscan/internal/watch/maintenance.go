@@ -23,11 +23,11 @@ type Window struct {
 	// if the window repeats.
 	from, to time.Time
 	// days says on which days of the week a repeating window begins. The index of Sunday is
-	// 0. begin and end are minutes since midnight, and end may be 24:00. If end is smaller than
-	// begin, the window ends on the next day.
-	days       [7]bool
-	begin, end int
-	zone       *time.Location
+	// 0. begin has the time of the day, in zone.
+	days  [7]bool
+	begin time.Time
+	lasts time.Duration
+	zone  *time.Location
 }
 
 // ReadWindows reads windows, one per line: WHO WHEN [reason]. Times without a zone are in
@@ -154,19 +154,19 @@ func (w *Window) parseDays(days, times string) error {
 		}
 	}
 	from, to, _ := strings.Cut(times, "-")
-	for text, minutes := range map[string]*int{from: &w.begin, to: &w.end} {
-		if text == "24:00" && minutes == &w.end {
-			w.end = 24 * 60
-			continue
-		}
-		t, err := time.Parse("15:04", text)
-		if err != nil {
-			return fmt.Errorf("%s is not a range of times: %s", console.Quoted(times, 40), howToWrite)
-		}
-		*minutes = t.Hour()*60 + t.Minute()
-	}
 	if from == to {
 		return fmt.Errorf("%s begins and ends at the same time: for a whole day, write 00:00-24:00", console.Quoted(times, 40))
+	}
+	if to == "24:00" {
+		to = "00:00"
+	}
+	begin, notBegin := time.Parse("15:04", from)
+	end, notEnd := time.Parse("15:04", to)
+	if notBegin != nil || notEnd != nil {
+		return fmt.Errorf("%s is not a range of times: %s", console.Quoted(times, 40), howToWrite)
+	}
+	if w.begin, w.lasts = begin, end.Sub(begin); w.lasts <= 0 {
+		w.lasts += 24 * time.Hour
 	}
 	return nil
 }
@@ -201,19 +201,13 @@ func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 	}
 	today := now.In(w.zone)
 	for ago := range 2 {
-		midnight := time.Date(today.Year(), today.Month(), today.Day()-ago, 0, 0, 0, 0, time.UTC)
-		if !w.days[midnight.Weekday()] {
+		begins := time.Date(today.Year(), today.Month(), today.Day()-ago, w.begin.Hour(), w.begin.Minute(), 0, 0, time.UTC)
+		if !w.days[begins.Weekday()] {
 			continue
 		}
-		lasts := w.end - w.begin
-		if lasts < 0 {
-			lasts += 24 * 60
-		}
-		begins := midnight.Add(time.Duration(w.begin) * time.Minute)
-		ends := begins.Add(time.Duration(lasts) * time.Minute)
-		begin, end = inZone(begins, w.zone), inZone(ends, w.zone)
+		begin, end = inZone(begins, w.zone), inZone(begins.Add(w.lasts), w.zone)
 		if !end.After(begin) { // the clock change skips the whole window
-			end = begin.Add(time.Duration(lasts) * time.Minute)
+			end = begin.Add(w.lasts)
 		}
 		if !now.Before(begin) && now.Before(end) {
 			return begin, end, true

@@ -121,7 +121,6 @@ func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) error {
 	return store(posted.ID)
 }
 
-// ended returns errGone if err is the status "not found", and otherwise err.
 func ended(err error) error {
 	if no, ok := errors.AsType[refused](err); ok && no.status == http.StatusNotFound {
 		return errGone

@@ -251,7 +251,6 @@ func (r *Watch) restore() error {
 	return r.saveCursor()
 }
 
-// saveCursor stores the ID of the last event that the output took.
 func (r *Watch) saveCursor() error { return r.DB.SetCursor(r.Log.cursor, r.Log.last.Load()) }
 
 // hold reports that another program has locked the database, and since when it waits. If
@@ -282,7 +281,6 @@ func (r *Watch) Trouble() string {
 // Alive reports whether the watch still checks servers.
 func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
 
-// waiting returns the number of events that the output has not taken yet.
 func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
 
 // ask queries the servers as they become due. If a scan fails, ask begins another scan.
@@ -334,7 +332,6 @@ func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.alive.Store(new(time.Now()))
 }
 
-// stats returns the counters of all scans.
 func (r *Watch) stats() scanner.Stats {
 	stats := r.monitor.Stats()
 	stats.Add(&r.before)

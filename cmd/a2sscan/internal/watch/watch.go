@@ -180,7 +180,6 @@ type effects struct {
 // are events, new servers and labels.
 const maxPending = 8 << 20
 
-// take returns the effects since the previous call.
 func (w *Watcher) take() effects {
 	decided := w.decided
 	w.decided = effects{servers: map[int64]db.Server{}}

@@ -55,7 +55,6 @@ func NewWebhook(secret, format string, kinds []string) (*Webhook, error) {
 	}, nil
 }
 
-// deliver posts events until ctx ends.
 func (h *Webhook) deliver(ctx context.Context, state *db.DB, t *console.Terminal) {
 	for wait := gather; ctx.Err() == nil; console.Pause(ctx, wait) {
 		err := h.post(ctx, state, t)
@@ -70,7 +69,6 @@ func (h *Webhook) deliver(ctx context.Context, state *db.DB, t *console.Terminal
 	}
 }
 
-// post posts the new events, if there are any.
 func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) error {
 	id, last, dropped, err := state.Cursor(cursorName, maxQueue)
 	switch {
@@ -260,10 +258,8 @@ func summary(events []db.Event, level level) string {
 	return text
 }
 
-// noMentions prevents a message on Discord from mentioning anybody.
 var noMentions = map[string]any{"parse": []string{}}
 
-// nameOf returns what a message calls the server of an event.
 func nameOf(e *db.Event, level level) string {
 	if level == plain {
 		return e.Addr

@@ -224,7 +224,6 @@ func (db *DB) Close() error {
 	return err
 }
 
-// change calls do() in a transaction.
 func (db *DB) change(do func(*sql.Tx) error) error {
 	tx, err := db.sql.Begin()
 	if err != nil {
@@ -236,7 +235,6 @@ func (db *DB) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each calls do() for each row of a query.
 func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
 	rows, err := db.sql.Query(query, args...)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -32,16 +31,17 @@ type badge struct {
 	Cut, At                      int
 }
 
-// badge returns the badge of a server, as an image to embed in other sites.
 func (p *Page) badge(r *http.Request, s *snapshot) (any, error) {
 	addr, isImage := strings.CutSuffix(r.PathValue("file"), ".svg")
-	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == addr })
-	if i < 0 || !isImage {
-		return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
+	if !isImage {
+		addr = ""
 	}
-	b := newBadge(&s.servers[i])
+	shown, err := s.find(addr)
+	if err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
-	err := badgeLayout().Execute(&text, b)
+	err = badgeLayout().Execute(&text, newBadge(shown))
 	return text.Bytes(), err
 }
 

@@ -54,7 +54,6 @@ func rendered(name string, data any) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
-// view is the data for the templates of the pages.
 type view struct {
 	page                       string // name of the template
 	Title, Site, Link, Program string
@@ -219,7 +218,6 @@ func peopleChart(history []db.Period, now time.Time) timeline {
 	return chart
 }
 
-// bar is a day or an hour in the picture of a server's uptime.
 type bar struct{ Class, Date, Share string }
 
 // bars returns a bar for each of the last 90 days or, if nothing older is known, of the

@@ -58,7 +58,6 @@ type server struct {
 	Places      count        `json:"places,omitzero"`
 }
 
-// maintenance is the maintenance window that a server is in now.
 type maintenance struct {
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason,omitempty"`
@@ -66,7 +65,6 @@ type maintenance struct {
 	Planned bool `json:"planned"`
 }
 
-// InMaintenance reports whether the server is down because of maintenance.
 func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Maintenance.Planned }
 
 // silent is the status of a server that was checked and has never answered. In this package,
@@ -230,7 +228,6 @@ func (v *viewer) make(now time.Time) *snapshot {
 	return s
 }
 
-// sorted returns the indexes of all servers, sorted by a key.
 func (s *snapshot) sorted(key func(*server) uint64) []int32 {
 	const places = 28 // number of low bits that hold the index; the other bits hold the key
 	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
@@ -302,7 +299,16 @@ func (n *numbers) notices() (all []notice) {
 	return all
 }
 
-// rough formats a number of seconds as words.
+// find returns the server with an address.
+func (s *snapshot) find(addr string) (*server, error) {
+	for i := range s.servers {
+		if s.servers[i].Addr == addr {
+			return &s.servers[i], nil
+		}
+	}
+	return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
+}
+
 func rough(seconds float64) string {
 	return console.RoughDuration(time.Duration(seconds * float64(time.Second)))
 }
@@ -330,7 +336,6 @@ func newTexts(row *watch.Row, byList, noJoin bool) *texts {
 	return t
 }
 
-// query selects servers.
 type query struct {
 	Text, Game, Order string
 	Status            db.Status
@@ -387,8 +392,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 		matches := make([]bool, len(s.servers)) // filled in the order of s.servers, for speed
 		for i := range s.servers {
 			e := &s.servers[i]
-			late := e.Status == db.Up && !e.Late.IsZero()
-			matches[i] = (q.Status == "" || e.Status == q.Status || late && q.Status == unanswered) && (q.Game == "" || s.games[e.Game] == game) &&
+			matches[i] = (q.Status == "" || e.Status == q.Status || q.Status == unanswered && !e.Late.IsZero()) && (q.Game == "" || s.games[e.Game] == game) &&
 				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
 		}
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
