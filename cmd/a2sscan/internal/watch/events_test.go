@@ -342,9 +342,7 @@ func TestLog(t *testing.T) {
 // TestLogMoved: a file of events and its parts may be moved away, and the next watch does not
 // write their events again. A new file gets all events of the state.
 func TestLogMoved(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	dir := t.TempDir()
 	events := 0
 	for _, c := range []struct {
@@ -456,9 +454,7 @@ func TestText(t *testing.T) {
 
 // TestLogFull: events that can't be written have the exit code of results that can't be.
 func TestLogFull(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	check(t, state.Flush([]db.Event{{ID: 1, Kind: "seeing"}}, nil))
 	closed, pipe := io.Pipe()
 	closed.Close()
@@ -472,9 +468,7 @@ func TestLogFull(t *testing.T) {
 // TestDropped: without a state, events that nobody takes are kept in memory up to a limit; the
 // others are counted, and the output goes on with the first one that is kept.
 func TestDropped(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	reader, pipe := io.Pipe()
 	l, err := OpenLog("-", pipe, false, sink.Rotation{})
 	check(t, err)

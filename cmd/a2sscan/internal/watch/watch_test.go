@@ -929,9 +929,7 @@ func TestRestore(t *testing.T) {
 
 // Hours that have ended are stored as they were, also those that an earlier watch left open.
 func TestHours(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	x := newWorld(t, 3, usual())
 	begin := x.now
 	check(t, state.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
@@ -1083,8 +1081,7 @@ func TestKilledHeld(t *testing.T) {
 	} {
 		rules := usual()
 		rules.Damp = 10 * time.Hour
-		state, err := db.Open("")
-		check(t, err)
+		state := newState(t)
 		x := newWorld(t, 3, rules)
 		r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
 		check(t, state.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
@@ -1268,9 +1265,7 @@ func TestClockBack(t *testing.T) {
 
 // A watch that ends while it is blind is blind when it begins again: each blind has its seeing.
 func TestBlindRestart(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
 	for id, kind := range []string{"", "blind", "down", "seeing"} {
@@ -1309,6 +1304,15 @@ func TestClockAhead(t *testing.T) {
 			t.Errorf("ends %v: at %v: %+v", ends, x.now, hours)
 		}
 	}
+}
+
+// newState returns a database in memory.
+func newState(t *testing.T) *db.DB {
+	t.Helper()
+	state, err := db.Open("")
+	check(t, err)
+	t.Cleanup(func() { state.Close() })
+	return state
 }
 
 // check ends the test if err is not nil.
