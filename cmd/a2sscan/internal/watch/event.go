@@ -88,9 +88,18 @@ func (w *Watcher) wanted(kind string) bool {
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
+// report reports an event if its kind is wanted.
 func (w *Watcher) report(e db.Event, now uint32) {
-	e.Reported = moment(now)
-	w.decided.events = append(w.decided.events, e)
+	if e.Reported = moment(now); w.wanted(e.Kind) {
+		w.decided.events = append(w.decided.events, e)
+	}
+}
+
+// silence returns the evidence that a server is down.
+func (w *Watcher) silence(s *server) *db.Evidence {
+	return &db.Evidence{
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
+	}
 }
 
 // emit reports an event of a server if its kind is wanted and damping does not hold it back.
@@ -155,9 +164,7 @@ func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 func (w *Watcher) Finish(now time.Time) {
 	for _, in := range w.damping.open {
 		if in.waiting.Kind != "" && !in.repeats() {
-			if e, due := w.damping.tell(in); due {
-				w.report(e, seconds(now))
-			}
+			w.report(w.damping.tell(in), seconds(now))
 		}
 	}
 }

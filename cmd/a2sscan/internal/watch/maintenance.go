@@ -325,8 +325,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 	for _, planned := range []bool{false, true} { // damping must not hold back the event
 		delete(w.damping.open, damped{i, "up", planned})
 	}
-	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
-		Signs: []string{outlasts},
-	}}, now)
+	e := db.Event{Kind: "down", Time: moment(s.over), Evidence: w.silence(s)}
+	e.Evidence.Signs = []string{outlasts}
+	w.emit(i, e, now)
 }

@@ -352,14 +352,11 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 }
 
-// fall sets the status of a server to down and reports the event. allSilent means that most
-// of the other servers are silent, too.
-func (w *Watcher) fall(i int, now uint32, allSilent bool) {
+// fall sets the status of a server to down and reports the event.
+func (w *Watcher) fall(i int, now uint32) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
-	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
-	}}
+	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: w.silence(s)}
 	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
 		w.countAs(db.Down, i, s.over)

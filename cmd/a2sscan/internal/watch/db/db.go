@@ -65,13 +65,13 @@ func Retry(ctx context.Context, held func(since time.Time), do func() error) err
 		err := do()
 		var coded interface{ Code() int }
 		const busy = 5 // SQLITE_BUSY, in the low byte
-		switch isBusy := errors.As(err, &coded) && coded.Code()&0xff == busy; {
-		case !isBusy && reported:
-			held(time.Time{})
-			fallthrough
-		case !isBusy:
+		if !errors.As(err, &coded) || coded.Code()&0xff != busy {
+			if reported {
+				held(time.Time{})
+			}
 			return err
-		case !reported && held != nil && time.Since(begin) >= BusyAfter:
+		}
+		if !reported && held != nil && time.Since(begin) >= BusyAfter {
 			reported = true
 			held(begin)
 		}
