@@ -7,8 +7,8 @@ import (
 )
 
 // damping holds back the events of servers whose state changes again and again. It hides only
-// states that do not last. It treats unwanted events "up" and "down" as if they were reported,
-// but never returns them as due.
+// states that do not last. It treats unwanted events "up" and "down" like any other, and
+// Watcher.report omits them.
 type damping struct {
 	length uint32 // Rules.Damp in seconds
 	enough int    // Rules.DownAfter
@@ -36,16 +36,15 @@ type window struct {
 }
 
 // show makes e the last reported event. If e is wanted, show sets LeftOut of e.
-func (d *damping) show(in *window, e db.Event) (shown db.Event, due bool) {
-	if due = d.wanted(e.Kind); due {
+func (d *damping) show(in *window, e db.Event) db.Event {
+	if d.wanted(e.Kind) {
 		e.LeftOut, in.leftOut = in.leftOut, 0
 	}
 	in.last, in.waiting = e, db.Event{}
-	return e, due
+	return e
 }
 
-// tell calls damping.show with the waiting event.
-func (d *damping) tell(in *window) (e db.Event, due bool) {
+func (d *damping) tell(in *window) db.Event {
 	if d.wanted(in.waiting.Kind) {
 		in.leftOut-- // the waiting event itself is not left out
 	}
@@ -76,7 +75,7 @@ func (d *damping) add(key damped, e db.Event, now uint32) (db.Event, bool) {
 		return e, false
 	}
 	in.shown++
-	return d.show(in, e)
+	return d.show(in, e), true
 }
 
 // confirm is called after each check that shows whether a server is up or down. kind is "up"
@@ -90,7 +89,7 @@ func (d *damping) confirm(key damped, kind string) (e db.Event, due bool) {
 	if in.lasts++; in.lasts < d.enough || in.last.Kind == kind {
 		return e, false
 	}
-	return d.tell(in)
+	return d.tell(in), true
 }
 
 // release deletes the windows that are over. A window with a waiting event begins anew
@@ -107,9 +106,7 @@ func (d *damping) release(now uint32) (due []db.Event) {
 		in.end, in.shown = now+d.length, 0
 		if !in.repeats() {
 			in.shown = 1
-			if e, wanted := d.tell(in); wanted {
-				due = append(due, e)
-			}
+			due = append(due, d.tell(in))
 		}
 	}
 	return due

@@ -26,12 +26,9 @@ func CheckKinds(kinds []string) error {
 
 // Text returns an event as a line for people. It is safe to print.
 func Text(e *db.Event) string {
-	return fmt.Sprintf("%s  %-9s%s", e.Time.Local().Format("15:04:05"), e.Kind, about(e))
-}
-
-func about(e *db.Event) (text string) {
+	text := fmt.Sprintf("%s  %-9s", e.Time.Local().Format(time.TimeOnly), e.Kind)
 	if e.Addr != "" {
-		text = fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(Visible(e.Label, e.Name), 40))
+		text += fmt.Sprintf("  %-21s  %s", e.Addr, console.Plain(Visible(e.Label, e.Name), 40))
 	}
 	if details := Details(e); details != "" {
 		text += "  " + details
@@ -91,9 +88,18 @@ func (w *Watcher) wanted(kind string) bool {
 	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
 }
 
+// report reports an event if its kind is wanted.
 func (w *Watcher) report(e db.Event, now uint32) {
-	e.Reported = moment(now)
-	w.decided.events = append(w.decided.events, e)
+	if e.Reported = moment(now); w.wanted(e.Kind) {
+		w.decided.events = append(w.decided.events, e)
+	}
+}
+
+// silence returns the evidence that a server is down.
+func (w *Watcher) silence(s *server) *db.Evidence {
+	return &db.Evidence{
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
+	}
 }
 
 // emit reports an event of a server if its kind is wanted and damping does not hold it back.
@@ -158,9 +164,7 @@ func (s *server) inMaintenance() bool { return s.planned || s.stopped }
 func (w *Watcher) Finish(now time.Time) {
 	for _, in := range w.damping.open {
 		if in.waiting.Kind != "" && !in.repeats() {
-			if e, due := w.damping.tell(in); due {
-				w.report(e, seconds(now))
-			}
+			w.report(w.damping.tell(in), seconds(now))
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -255,19 +254,11 @@ func testDiscord(t *testing.T) {
 		crowded = append(crowded, db.Event{ID: int64(50 + i), Kind: kind, Addr: "198.51.100.177:27015", Name: strings.Repeat("[_*", 8), Label: map[bool]string{true: fmt.Sprint("#", i)}[i < 25], Time: at})
 	}
 	check(t, state.Flush(crowded, nil))
-	if got := content(); !strings.HasPrefix(got, "300 events\n**down** 25: \\#0, \\#1, ") || !strings.Contains(got, ", \\#24\n**up** 275: ") || !strings.HasSuffix(got, " …") {
+	if got := content(); !strings.HasPrefix(got, "300 events\n**up** 275: ") || !strings.Contains(got, " …\n**down** 25: \\#0, \\#1, ") || !strings.HasSuffix(got, ", \\#24") {
 		t.Errorf("%q", got)
 	}
 	if err := h.Test(t.Context()); err != nil || !strings.Contains(b.bodies[len(b.bodies)-1], "can post here") {
 		t.Errorf("the test message: %v, %q", err, b.bodies)
-	}
-}
-
-// The text of an outage says how long the server was up, and since when it is silent.
-func TestDownText(t *testing.T) {
-	e := db.Event{Kind: "down", For: 86400, Evidence: &db.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
-	if s := Text(&e); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
-		t.Errorf("%q", s)
 	}
 }
 
@@ -333,7 +324,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("parts %q", parts)
 	}
 	whole := ""
-	for _, part := range parts {
+	for _, part := range append(parts, path) {
 		b, err := os.ReadFile(part)
 		check(t, err)
 		whole += strings.ReplaceAll(string(b), `,"time":"0001-01-01T00:00:00Z","event":""`, "")
@@ -351,9 +342,7 @@ func TestLog(t *testing.T) {
 // TestLogMoved: a file of events and its parts may be moved away, and the next watch does not
 // write their events again. A new file gets all events of the state.
 func TestLogMoved(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	dir := t.TempDir()
 	events := 0
 	for _, c := range []struct {
@@ -419,62 +408,6 @@ func TestLogAge(t *testing.T) {
 	}
 }
 
-// TestEventsAtOnce: of 10,000 events at once, the file has each once, in their order, and the
-// webhook one message.
-func TestEventsAtOnce(t *testing.T) { synctest.Test(t, testEventsAtOnce) }
-
-func testEventsAtOnce(t *testing.T) {
-	const n = 10_000
-	_, b, state, said := hooked(t, "")
-	append10(t, state, 1, n, "down", strings.Repeat("a long name ", 5))
-	path := filepath.Join(t.TempDir(), "events.ndjson")
-	l, err := OpenLog(path, nil, false, sink.Rotation{Size: 100_000})
-	check(t, err)
-	stored := make(chan struct{})
-	close(stored)
-	check(t, (&Watch{Options: &Options{DB: state, Log: l, Terminal: console.New(said)}}).publish(t.Context(), stored))
-	check(t, l.file.Close())
-	parts, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*-*"))
-	check(t, err)
-	last := int64(0)
-	for _, part := range append(parts, path) {
-		text, err := os.ReadFile(part)
-		check(t, err)
-		for line := range bytes.Lines(text) {
-			var e db.Event
-			if err := json.Unmarshal(line, &e); err != nil || e.ID != last+1 {
-				t.Fatalf("%s after %d, %v", line, last, err)
-			}
-			last = e.ID
-		}
-	}
-	<-b.got
-	var post struct {
-		IDs    []int64
-		Counts map[string]int
-	}
-	check(t, json.Unmarshal([]byte(b.bodies[0]), &post))
-	if last != n || len(parts) < 2 || len(post.IDs) != n || post.Counts["down"] != n || said.Len() > 0 {
-		t.Errorf("%d events in %d parts; a message with %d of %v; said %q", last, len(parts), len(post.IDs), post.Counts, said)
-	}
-}
-
-// TestWebhookCertificate: a receiver whose certificate nobody has signed gets no events. The
-// error says so, without the URL.
-func TestWebhookCertificate(t *testing.T) {
-	got := false
-	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got = true }))
-	receiver.Config.ErrorLog = log.New(io.Discard, "", 0)
-	receiver.StartTLS()
-	defer receiver.Close()
-	h, err := NewWebhook(receiver.URL+"/secret-token", "", nil)
-	check(t, err)
-	err = h.Test(t.Context())
-	if err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "secret") || got {
-		t.Errorf("%v, the receiver was asked: %v", err, got)
-	}
-}
-
 // Standard output gets lines of JSON, or lines for people.
 func TestStandardOutput(t *testing.T) {
 	for text, want := range map[bool]string{false: `{"id":7,"time":"2026-11-20T12:00:00Z","event":"seeing"}` + "\n", true: "  seeing     was blind for 0 s\n"} {
@@ -509,6 +442,10 @@ func TestText(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
+	down := db.Event{Kind: "down", For: 86400, Evidence: &db.Evidence{First: time.Date(2026, 1, 2, 12, 34, 56, 0, time.Local)}}
+	if s := Text(&down); !strings.HasSuffix(s, "  was up for 24 h, silent since 12:34:56") {
+		t.Errorf("%q", s)
+	}
 	e.Evidence, e.LeftOut = nil, 0
 	if got := Text(&e)[10:]; got != "restarted  127.0.0.1:1            a" {
 		t.Errorf("%q", got)
@@ -517,9 +454,7 @@ func TestText(t *testing.T) {
 
 // TestLogFull: events that can't be written have the exit code of results that can't be.
 func TestLogFull(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	check(t, state.Flush([]db.Event{{ID: 1, Kind: "seeing"}}, nil))
 	closed, pipe := io.Pipe()
 	closed.Close()
@@ -533,9 +468,7 @@ func TestLogFull(t *testing.T) {
 // TestDropped: without a state, events that nobody takes are kept in memory up to a limit; the
 // others are counted, and the output goes on with the first one that is kept.
 func TestDropped(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	reader, pipe := io.Pipe()
 	l, err := OpenLog("-", pipe, false, sink.Rotation{})
 	check(t, err)
@@ -581,13 +514,5 @@ func TestAlive(t *testing.T) {
 	r.elapsed = time.Second
 	if r.checkSending(time.Now()); !r.Alive() {
 		t.Error("the scan goes on, and the watch is not alive")
-	}
-}
-
-// TestLatest: changes that wait for a busy database are one for each server, with its last answer.
-func TestLatest(t *testing.T) {
-	got := latest([]db.Server{{ID: 1, Answer: []byte("a")}, {ID: 2, Since: 1}, {ID: 1, Since: 3}, {ID: 2, Since: 4, Answer: []byte("b")}})
-	if len(got) != 2 || got[0].Since != 3 || string(got[0].Answer) != "a" || got[1].Since != 4 || string(got[1].Answer) != "b" {
-		t.Errorf("%+v", got)
 	}
 }

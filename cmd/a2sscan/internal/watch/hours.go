@@ -73,7 +73,6 @@ func (w *Watcher) Resume(stored []db.Hour, now time.Time) {
 	}
 }
 
-// running returns copies of the hours that may still change and have samples.
 func (h *hours) running() (copies []db.Hour) {
 	latest := max(h[0].Number, h[1].Number)
 	for _, hour := range h {

@@ -126,38 +126,31 @@ func (r *Watch) list(ctx context.Context, why reason) error {
 	case err != nil:
 		r.Terminal.Say("the new list can't be loaded, so the watch continues with the old list: %v", err)
 		r.Terminal.Hint("correct the list: the watch reads the list again when it changes, or after SIGHUP")
-		r.maintain()
-		return nil
 	case len(now.Addrs) == 0 && why == atStart:
 		return console.Fail(console.ExitInput, "there is no server to watch").WithHint("the list is empty, or all its servers are excluded; private networks need --allow-reserved")
 	case len(now.Addrs) == 0 || len(now.Addrs)*2 < r.size && why != bySignal:
 		r.Terminal.Say("the new list has %s instead of %d, so the watch continues with the old list", console.Plural(len(now.Addrs), "server"), r.size)
 		r.Terminal.Hint("if the new list is complete, send SIGHUP to use it (the watch never uses an empty list)")
-		r.maintain()
-		return nil
-	}
-	r.size = len(now.Addrs)
-	for _, a := range r.Rules.References {
-		if !slices.Contains(now.Addrs, a) {
-			now.Addrs = append(now.Addrs, a)
+	default:
+		r.size = len(now.Addrs)
+		for _, a := range r.Rules.References {
+			if !slices.Contains(now.Addrs, a) {
+				now.Addrs = append(now.Addrs, a)
+			}
+		}
+		r.mu.Lock()
+		joined, left := r.watcher.Watch(now.Addrs, time.Now())
+		r.watcher.Label(now.Labels)
+		r.mu.Unlock()
+		if why != atStart {
+			r.Terminal.Say("list read again: %s, %s new, %s removed", console.Plural(r.size, "server"), console.Grouped(uint64(joined)), console.Grouped(uint64(left)))
 		}
 	}
-	r.mu.Lock()
-	joined, left := r.watcher.Watch(now.Addrs, time.Now())
-	r.watcher.Label(now.Labels)
-	r.mu.Unlock()
-	r.maintain()
-	if why != atStart {
-		r.Terminal.Say("list read again: %s, %s new, %s removed", console.Plural(r.size, "server"), console.Grouped(uint64(joined)), console.Grouped(uint64(left)))
-	}
-	return nil
-}
-
-func (r *Watch) maintain() {
 	r.mu.Lock()
 	idle := r.watcher.Maintain(r.windows, time.Now())
 	r.mu.Unlock()
 	for _, w := range idle {
 		r.Terminal.Say("maintenance of %s matches no server of the list", console.Quoted(w.Who, 60))
 	}
+	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 )
 
 // relisted is a watch whose lists are read again. The test holds changing except in after,
@@ -40,9 +39,7 @@ type relisted struct {
 func (l *relisted) start(every time.Duration) {
 	l.t.Helper()
 	l.said, l.hangup, l.file = &strings.Builder{}, make(chan os.Signal), filepath.Join(l.t.TempDir(), "servers.txt")
-	state, err := db.Open("")
-	check(l.t, err)
-	l.t.Cleanup(func() { state.Close() })
+	state := newState(l.t)
 	rules := usual()
 	for i := range l.references {
 		rules.References = append(rules.References, newFake(100+i).addr)

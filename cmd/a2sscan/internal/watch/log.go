@@ -9,8 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,8 +39,8 @@ type Log struct {
 
 // OpenLog returns a Log that appends to the file at path. If screen is not nil, the Log
 // writes to screen, which is standard output, and to no file. If text is true, events are
-// lines for people, otherwise lines of JSON. When the file reaches the size or the age in
-// rotate, Write renames it and begins a new file. If path is a pipe or a device, the first
+// lines for people, otherwise lines of JSON. When the file has reached the size or the age in
+// rotate, Write first renames it and begins a new file. If path is a pipe or a device, the first
 // Write opens it, because opening a pipe may wait for a reader.
 func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*Log, error) {
 	l := &Log{path: path, cursor: outputCursor, stream: screen, text: text, rotate: rotate}
@@ -59,20 +57,12 @@ func OpenLog(path string, screen io.Writer, text bool, rotate sink.Rotation) (*L
 	} else if err != nil {
 		return nil, err
 	}
-	literal := strings.ReplaceAll(path, "[", "[[]")
-	pattern := strings.Replace(sink.PartName(literal, time.Unix(0, 0), 1), "19700101T000000Z-00001", "*Z-?????", 1)
-	parts, _ := filepath.Glob(pattern) // the names sort by time
-	for _, part := range slices.Backward(append(parts, path)) {
-		first, err := l.findLast(part)
-		if err != nil {
-			return nil, errors.Join(err, l.file.Close())
-		}
-		if part == path && !first.IsZero() && first.Before(l.opened) {
-			l.opened = first // an earlier watch began the file
-		}
-		if l.last.Load() > 0 {
-			break
-		}
+	first, err := l.findLast(path)
+	if err != nil {
+		return nil, errors.Join(err, l.file.Close())
+	}
+	if !first.IsZero() {
+		l.opened = first // an earlier watch began the file
 	}
 	return l, nil
 }
@@ -119,6 +109,11 @@ func (l *Log) Write(events []db.Event) (err error) {
 			return err
 		}
 	}
+	if l.file != nil && l.rotate.On() {
+		if err := l.begin(); err != nil {
+			return err
+		}
+	}
 	for i := range events {
 		line, err := json.Marshal(&events[i])
 		if l.text {
@@ -140,12 +135,21 @@ func (l *Log) Write(events []db.Event) (err error) {
 	if l.file == nil {
 		return nil
 	}
-	at, err := l.file.Sync()
-	if err != nil {
+	_, err = l.file.Sync()
+	if err == nil {
+		l.last.Store(events[len(events)-1].ID)
+	}
+	return err
+}
+
+// begin begins a new file if the file has reached its size or age. The database then has the
+// cursor of all events in the old file, so nobody needs to read that file again.
+func (l *Log) begin() error {
+	info, err := os.Stat(l.path)
+	if err != nil || info.Size() == 0 {
 		return err
 	}
-	l.last.Store(events[len(events)-1].ID)
-	full := l.rotate.Size > 0 && at.Offset >= l.rotate.Size
+	full := l.rotate.Size > 0 && info.Size() >= l.rotate.Size
 	if !full && (l.rotate.Every == 0 || time.Since(l.opened) < l.rotate.Every) {
 		return nil
 	}

@@ -23,11 +23,11 @@ type Window struct {
 	// if the window repeats.
 	from, to time.Time
 	// days says on which days of the week a repeating window begins. The index of Sunday is
-	// 0. begin and end are minutes since midnight, and end may be 24:00. If end is smaller than
-	// begin, the window ends on the next day.
-	days       [7]bool
-	begin, end int
-	zone       *time.Location
+	// 0. begin has the time of the day, in zone.
+	days  [7]bool
+	begin time.Time
+	lasts time.Duration
+	zone  *time.Location
 }
 
 // ReadWindows reads windows, one per line: WHO WHEN [reason]. Times without a zone are in
@@ -64,24 +64,26 @@ func parseWindow(line string, zone *time.Location) (w Window, err error) {
 		who, rest = line[:end], line[end:]
 	}
 	w.Who = who
+	if who == "" {
+		return w, errors.New("the name is empty")
+	}
 	server, notServer := netip.ParseAddrPort(who)
 	addr, notAddr := netip.ParseAddr(who)
 	network, notNetwork := netip.ParsePrefix(who)
-	switch {
-	case who == "":
-		return w, errors.New("the name is empty")
-	case quoted:
-		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
-	case strings.EqualFold(who, "all"):
-		w.covers = func(netip.AddrPort, string) bool { return true }
-	case notServer == nil:
-		w.covers = func(a netip.AddrPort, _ string) bool { return a == server }
-	case notAddr == nil:
-		w.covers = func(a netip.AddrPort, _ string) bool { return a.Addr() == addr }
-	case notNetwork == nil:
-		w.covers = func(a netip.AddrPort, _ string) bool { return network.Contains(a.Addr()) }
-	default:
-		w.covers = func(_ netip.AddrPort, label string) bool { return label == who }
+	w.covers = func(a netip.AddrPort, label string) bool {
+		switch {
+		case quoted:
+			return label == who
+		case strings.EqualFold(who, "all"):
+			return true
+		case notServer == nil:
+			return a == server
+		case notAddr == nil:
+			return a.Addr() == addr
+		case notNetwork == nil:
+			return network.Contains(a.Addr())
+		}
+		return label == who
 	}
 	when := strings.Fields(rest)
 	if len(when) == 0 {
@@ -107,7 +109,6 @@ const howToWrite = "write 2026-12-01T04:00Z/06:00Z, daily 04:00-04:30, or Mon,Th
 // default the end is in the zone of the beginning.
 func (w *Window) parseOnce(text string) error {
 	from, to, _ := strings.Cut(text, "/")
-	wrong := fmt.Errorf("%s is not a time of maintenance: %s", console.Quoted(text, 40), howToWrite)
 	const day, minute = "2006-01-02T", "15:04"
 	parse := func(text string, zone *time.Location) (t time.Time, err error) {
 		if t, err = time.ParseInLocation(day+minute+"Z07:00", text, zone); err != nil {
@@ -118,25 +119,18 @@ func (w *Window) parseOnce(text string) error {
 		return t, err
 	}
 	var err error
-	if w.from, err = parse(from, w.zone); err != nil {
-		return wrong
-	}
-	zone := w.zone
-	if _, bare := time.Parse(day+minute, from); bare != nil {
-		zone = w.from.Location()
-	}
-	if w.to, err = parse(to, zone); err != nil {
-		if w.to, err = parse(w.from.Format(day)+to, zone); err != nil {
-			return wrong
+	if w.from, err = parse(from, w.zone); err == nil {
+		zone := w.zone
+		if _, bare := time.Parse(day+minute, from); bare != nil {
+			zone = w.from.Location()
 		}
-		if !w.to.After(w.from) {
-			w.to, _ = parse(w.from.AddDate(0, 0, 1).Format(day)+to, zone)
+		for _, date := range []string{"", w.from.Format(day), w.from.AddDate(0, 0, 1).Format(day)} {
+			if w.to, err = parse(date+to, zone); err == nil && w.to.After(w.from) {
+				return nil
+			}
 		}
 	}
-	if !w.to.After(w.from) {
-		return fmt.Errorf("the end of %s must be after the beginning", console.Quoted(text, 40))
-	}
-	return nil
+	return fmt.Errorf("%s is not a time of maintenance, or its end is not after its beginning: %s", console.Quoted(text, 40), howToWrite)
 }
 
 // parseDays parses the days, such as "daily" or "Mon,Thu-Sat", and the times, such as
@@ -160,19 +154,19 @@ func (w *Window) parseDays(days, times string) error {
 		}
 	}
 	from, to, _ := strings.Cut(times, "-")
-	for text, minutes := range map[string]*int{from: &w.begin, to: &w.end} {
-		if text == "24:00" && minutes == &w.end {
-			w.end = 24 * 60
-			continue
-		}
-		t, err := time.Parse("15:04", text)
-		if err != nil {
-			return fmt.Errorf("%s is not a range of times: %s", console.Quoted(times, 40), howToWrite)
-		}
-		*minutes = t.Hour()*60 + t.Minute()
-	}
 	if from == to {
 		return fmt.Errorf("%s begins and ends at the same time: for a whole day, write 00:00-24:00", console.Quoted(times, 40))
+	}
+	if to == "24:00" {
+		to = "00:00"
+	}
+	begin, notBegin := time.Parse("15:04", from)
+	end, notEnd := time.Parse("15:04", to)
+	if notBegin != nil || notEnd != nil {
+		return fmt.Errorf("%s is not a range of times: %s", console.Quoted(times, 40), howToWrite)
+	}
+	if w.begin, w.lasts = begin, end.Sub(begin); w.lasts <= 0 {
+		w.lasts += 24 * time.Hour
 	}
 	return nil
 }
@@ -207,19 +201,13 @@ func (w *Window) At(now time.Time) (begin, end time.Time, in bool) {
 	}
 	today := now.In(w.zone)
 	for ago := range 2 {
-		midnight := time.Date(today.Year(), today.Month(), today.Day()-ago, 0, 0, 0, 0, time.UTC)
-		if !w.days[midnight.Weekday()] {
+		begins := time.Date(today.Year(), today.Month(), today.Day()-ago, w.begin.Hour(), w.begin.Minute(), 0, 0, time.UTC)
+		if !w.days[begins.Weekday()] {
 			continue
 		}
-		lasts := w.end - w.begin
-		if lasts < 0 {
-			lasts += 24 * 60
-		}
-		begins := midnight.Add(time.Duration(w.begin) * time.Minute)
-		ends := begins.Add(time.Duration(lasts) * time.Minute)
-		begin, end = inZone(begins, w.zone), inZone(ends, w.zone)
+		begin, end = inZone(begins, w.zone), inZone(begins.Add(w.lasts), w.zone)
 		if !end.After(begin) { // the clock change skips the whole window
-			end = begin.Add(time.Duration(lasts) * time.Minute)
+			end = begin.Add(w.lasts)
 		}
 		if !now.Before(begin) && now.Before(end) {
 			return begin, end, true
@@ -337,8 +325,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 	for _, planned := range []bool{false, true} { // damping must not hold back the event
 		delete(w.damping.open, damped{i, "up", planned})
 	}
-	w.emit(i, db.Event{Kind: "down", Time: moment(s.over), Evidence: &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
-		Signs: []string{outlasts},
-	}}, now)
+	e := db.Event{Kind: "down", Time: moment(s.over), Evidence: w.silence(s)}
+	e.Evidence.Signs = []string{outlasts}
+	w.emit(i, e, now)
 }

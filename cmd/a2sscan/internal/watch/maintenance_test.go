@@ -107,7 +107,7 @@ func TestWho(t *testing.T) {
 		"all 2026-12-01T04:00Z/":                  `is not a time of maintenance`,
 		"all 2026-13-01T04:00Z/05:00Z":            `is not a time of maintenance`,
 		"all 2026-12-01/2026-12-02":               `is not a time of maintenance`,
-		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `must be after the beginning`,
+		"all 2026-12-02T04:00Z/2026-12-01T04:00Z": `or its end is not after its beginning: write 2026-`,
 		`"My server daily 04:00-04:30`:            `no closing quote`,
 		`"" daily 04:00-04:30`:                    `the name is empty`,
 		"all daily 04:00-04:30\n" + strings.Repeat("x", 1<<17): `line 3 is too long: at most 64 KiB are read`,
@@ -147,8 +147,7 @@ func TestMaintenance(t *testing.T) {
 	x.run(6 * time.Minute) // until 12:16
 	x.servers[1].dead, x.servers[3].dead = true, true
 	x.run(5 * time.Minute)
-	rows, _ := x.w.Rows(nil, 0, 10)
-	if row := rows[1]; !row.Planned || row.Status != db.Down || row.Until.Format("15:04") != "12:45" || row.Reason != "weekly restart" {
+	if row, watched := x.w.row(1); !watched || !row.Planned || row.Status != db.Down || row.Until.Format("15:04") != "12:45" || row.Reason != "weekly restart" {
 		t.Errorf("%+v", row)
 	}
 	if s := x.w.Status(); s.Down != 1 || s.Planned != 1 || s.Up != 2 || !strings.Contains(s.String(), "2 up, 1 down, 1 in maintenance;") {
@@ -209,15 +208,10 @@ func TestStillDown(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	x.want("down 1")
-	rows, addrs := x.rows(), []netip.AddrPort{x.servers[0].addr, x.servers[1].addr}
+	rows, hours := x.rows(), x.w.hours
 	rows[1].Told = seconds(x.now)
-	hours := x.w.hours
-	x.w = New(rules, x.now)
-	for i := range rows {
-		x.w.Restore(&rows[i], x.now)
-	}
+	x.restart(rows...)
 	x.w.hours = hours
-	x.w.Watch(addrs, x.now)
 	x.maintain("127.0.0.0/24 daily 12:15-12:30")
 	x.run(10 * time.Minute)
 	x.servers[1].dead = false
@@ -325,13 +319,8 @@ func TestMaintenanceRestart(t *testing.T) {
 		x.servers[1].dead = true
 		x.run(5 * time.Minute)
 		x.want("down 1")
-		rows := x.rows()
 		x.now = x.now.Add(c.after)
-		x.w = New(usual(), x.now)
-		for i := range rows {
-			x.w.Restore(&rows[i], x.now)
-		}
-		x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, x.now)
+		x.restart(x.rows()...)
 		x.maintain(c.lines...)
 		x.run(c.quiet)
 		x.want()

@@ -132,8 +132,8 @@ func (w *Watcher) provesDown(s *server, now uint32) bool {
 	return s.silent > 0 && s.asked > w.ignore && !w.trusts(now)
 }
 
-// trustEnd returns the Unix time until which a blind watcher assumes that the servers are up.
-// Its argument is Rules.BlindMax.
+// trustEnd returns the Unix time until which a blind watcher assumes that the servers are up,
+// given Rules.BlindMax.
 func (v *network) trustEnd(most time.Duration) int64 {
 	return int64(v.since) + int64(most/time.Second)
 }
@@ -165,13 +165,9 @@ func (w *Watcher) doubtItself(s *survey, now uint32) (saw bool) {
 		case s.references > 0:
 			e.Signs = []string{"no answer from the servers of --reference"}
 		}
-		if w.wanted("blind") {
-			w.report(db.Event{Kind: "blind", Time: moment(now), Evidence: e}, now)
-		}
+		w.report(db.Event{Kind: "blind", Time: moment(now), Evidence: e}, now)
 	case v.blind && light && !v.failing:
-		if w.wanted("seeing") {
-			w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)}, now)
-		}
+		w.report(db.Event{Kind: "seeing", Time: moment(now), For: int64(now - v.since)}, now)
 		for i := range w.servers {
 			if s := &w.servers[i]; isSilent(s) || s.status == db.Down {
 				w.unseen(i, now, now)
@@ -197,7 +193,7 @@ func (w *Watcher) judge(s *survey, now uint32) {
 		all, answered := v.count(len(v.latest), asked)
 		alive := all >= blindServers && answered*100 >= all*doubtPercent // the network worked while this server was silent
 		if !doubt || now-asked >= uint32(w.rules.Every/time.Second) || alive {
-			w.fall(i, now, v.blind)
+			w.fall(i, now)
 		}
 	}
 	for _, i := range s.overdue {

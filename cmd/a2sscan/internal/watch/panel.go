@@ -59,14 +59,14 @@ func (p *Panel) deliver(ctx context.Context, r *Watch) {
 		if wait = p.Every; err == nil && bytes.Equal(body, shown) {
 			continue
 		}
-		least, err := p.put(ctx, r.DB, body)
+		err = p.put(ctx, r.DB, body)
 		before := nameless
 		if nameless = contentRefused(err); nameless {
 			if !before {
 				r.Terminal.Say("panel: %v; the watch shows the servers without names", err)
 			}
 			bare, _ := p.message(r, plain)
-			least, err = p.put(ctx, r.DB, bare)
+			err = p.put(ctx, r.DB, bare)
 		}
 		switch {
 		case err == nil:
@@ -76,52 +76,51 @@ func (p *Panel) deliver(ctx context.Context, r *Watch) {
 			r.Terminal.Log.Warn("the panel ends", "error", err)
 			return
 		case ctx.Err() == nil:
-			wait = max(p.Every, least)
+			refusal, _ := errors.AsType[refused](err)
+			wait = max(p.Every, refusal.wait)
 			r.Terminal.Say("panel: %v; the next attempt follows in %v", err, wait)
 		}
 	}
 }
 
-// put edits the message, or posts it if there is none. If Discord refuses, wait is the time
-// that must pass before the next request, or 0 if Discord does not say.
-func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) (wait time.Duration, err error) {
+// put edits the message, or posts it if there is none.
+func (p *Panel) put(ctx context.Context, state *db.DB, body []byte) error {
 	store := func(id int64) error {
 		return db.Retry(ctx, nil, func() error { return state.SetCursor(panelName, id) })
 	}
 	id, _, _, err := state.Cursor(panelName, math.MaxInt64)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	to, err := url.Parse(p.Hook.URL)
 	if err != nil {
-		return 0, errors.New("the URL of the webhook is not valid")
+		return errors.New("the URL of the webhook is not valid")
 	}
 	if id > 0 {
-		_, wait, err = p.Hook.send(ctx, http.MethodPatch, to.JoinPath("messages", fmt.Sprint(id)).String(), body, "")
+		_, err = p.Hook.send(ctx, http.MethodPatch, to.JoinPath("messages", fmt.Sprint(id)).String(), body, "")
 		if no, ok := errors.AsType[refused](err); !ok || no.status != http.StatusNotFound || no.code != unknownMessage {
-			return wait, ended(err)
+			return ended(err)
 		}
 		if err := store(0); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	query := to.Query()
 	query.Set("wait", "true") // so that the answer has the ID of the message
 	to.RawQuery = query.Encode()
-	answer, wait, err := p.Hook.send(ctx, http.MethodPost, to.String(), body, "")
+	answer, err := p.Hook.send(ctx, http.MethodPost, to.String(), body, "")
 	if err != nil {
-		return wait, ended(err)
+		return ended(err)
 	}
 	var posted struct {
 		ID int64 `json:",string"`
 	}
 	if err := json.Unmarshal(answer, &posted); err != nil || posted.ID <= 0 {
-		return 0, errNoID
+		return errNoID
 	}
-	return 0, store(posted.ID)
+	return store(posted.ID)
 }
 
-// ended returns errGone if err is the status "not found", and otherwise err.
 func ended(err error) error {
 	if no, ok := errors.AsType[refused](err); ok && no.status == http.StatusNotFound {
 		return errGone

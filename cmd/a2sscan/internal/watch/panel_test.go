@@ -15,7 +15,6 @@ import (
 	"unicode/utf16"
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/watch/db"
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
@@ -91,9 +90,7 @@ type panelled struct {
 
 func newPanelled(t *testing.T, servers int) *panelled {
 	t.Helper()
-	state, err := db.Open("")
-	check(t, err)
-	t.Cleanup(func() { state.Close() })
+	state := newState(t)
 	p := &panelled{world: newWorld(t, servers, usual()), discord: &discord{messages: map[string]string{}, began: time.Now()}}
 	hook, err := NewWebhook("https://discord.example/api/webhooks/1/secret?thread_id=7", "discord", nil)
 	check(t, err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -250,15 +251,13 @@ func (r *Watch) restore() error {
 	return r.saveCursor()
 }
 
-// saveCursor stores the ID of the last event that the output took.
 func (r *Watch) saveCursor() error { return r.DB.SetCursor(r.Log.cursor, r.Log.last.Load()) }
 
-// hold reports that another program has locked the database. Its argument is the time when
-// the wait for the database began. If this time is zero, hold logs that the lock is gone.
+// hold reports that another program has locked the database, and since when it waits. If
+// this time is zero, the lock is gone.
 func (r *Watch) hold(since time.Time) {
 	if since.IsZero() {
 		r.held.Store(nil)
-		r.Terminal.Log.Info("no other program locks the state any more")
 		return
 	}
 	r.held.Store(&since)
@@ -282,7 +281,6 @@ func (r *Watch) Trouble() string {
 // Alive reports whether the watch still checks servers.
 func (r *Watch) Alive() bool { return time.Since(*r.alive.Load()) < stillAfter }
 
-// waiting returns the number of events that the output has not taken yet.
 func (r *Watch) waiting() uint64 { return uint64(max(0, r.lastID.Load()-r.Log.last.Load())) }
 
 // ask queries the servers as they become due. If a scan fails, ask begins another scan.
@@ -334,7 +332,6 @@ func (r *Watch) scanFailed(stats *scanner.Stats) {
 	r.alive.Store(new(time.Now()))
 }
 
-// stats returns the counters of all scans.
 func (r *Watch) stats() scanner.Stats {
 	stats := r.monitor.Stats()
 	stats.Add(&r.before)
@@ -360,11 +357,8 @@ func (r *Watch) loop(ctx context.Context) {
 			r.Terminal.Say("the machine slept, or its clock was set, so %v count as unseen", paused.Round(time.Second/10))
 		}
 		since := r.Log.began.Load()
-		if was := stalled; since == nil || now.Sub(*since) < stallAfter {
-			if stalled = false; was {
-				r.Terminal.Log.Info("the output is no longer blocked")
-			}
-		} else if stalled = true; !was {
+		was := stalled
+		if stalled = since != nil && now.Sub(*since) >= stallAfter; stalled && !was {
 			r.Terminal.Say("%s", r.Trouble())
 			r.Terminal.Log.Warn("the output is blocked: its reader has stopped reading", "since", *since, "waiting", r.waiting())
 		}
@@ -425,7 +419,7 @@ func (r *Watch) checkSending(now time.Time) {
 func (r *Watch) flush(ctx context.Context, all bool) error {
 	var hours []db.Hour
 	r.mu.Lock()
-	if !all && !r.watcher.decided.urgent() {
+	if d := &r.watcher.decided; !all && len(d.fresh)+len(d.events) == 0 && d.labels == nil && d.size <= maxPending {
 		r.mu.Unlock()
 		return nil
 	}
@@ -447,7 +441,7 @@ func (r *Watch) flush(ctx context.Context, all bool) error {
 		}
 		if err == nil {
 			decided.labels = nil
-			err = r.DB.Flush(events, decided.servers, hours...)
+			err = r.DB.Flush(events, slices.Collect(maps.Values(decided.servers)), hours...)
 		}
 		return err
 	})
@@ -521,58 +515,40 @@ func (r *Watch) Status() *Status {
 }
 
 // NotUp returns a line for each server that is not up, or did not answer its latest check.
-// The lines are sorted by Row.rank. Among lines of equal rank, the latest change of status is
+// The lines are sorted by rank. Among lines of equal rank, the latest change of status is
 // first. If there are more than limit servers, the last line counts those left out.
 func (r *Watch) NotUp(limit int) (lines []string) {
-	var rows []Row
-	for row := range r.Rows() {
-		if row.Status != db.Up || !row.Silent.IsZero() {
-			rows = append(rows, row)
-		}
-	}
+	rows := slices.DeleteFunc(slices.Collect(r.Rows()), func(row Row) bool { return row.Status == db.Up && row.Silent.IsZero() })
 	slices.SortStableFunc(rows, func(a, b Row) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), b.Since.Compare(a.Since))
 	})
 	now := time.Now()
 	for i := range rows {
-		if row := &rows[i]; i < limit-1 || len(rows) <= limit {
-			lines = append(lines, fmt.Sprintf("  %-21s  %-15s  %s", row.Addr, row.state(now), console.Plain(r.name(row), 40)))
-		} else {
+		if i >= limit-1 && len(rows) > limit {
 			return append(lines, fmt.Sprintf("  … and %d more", len(rows)-i))
 		}
+		row := &rows[i]
+		state := []string{"down " + console.RoughDuration(now.Sub(row.Since)), "maintenance", "not answering", "never answered", "not checked yet"}[row.rank()]
+		lines = append(lines, fmt.Sprintf("  %-21s  %-15s  %s", row.Addr, state, console.Plain(r.name(row), 40)))
 	}
 	return lines
 }
 
-// rank returns a number by which servers are sorted: first the servers that are down, then
-// those that are down for maintenance, then those that are up but did not answer the latest
-// check, then all others.
+// rank returns a number by which servers are sorted: 0 if the server is down, 1 if it is down
+// for maintenance, 2 if it is up but did not answer the latest check, 3 if it never
+// answered, and 4 if it is up or not checked yet.
 func (row *Row) rank() int {
 	switch {
 	case row.Status == db.Down && !row.Planned:
 		return 0
 	case row.Status == db.Down:
 		return 1
-	case row.Status == db.Up && !row.Silent.IsZero():
+	case row.Silent.IsZero():
+		return 4
+	case row.Status == db.Up:
 		return 2
 	}
 	return 3
-}
-
-// state says in a few words why NotUp lists the server.
-func (row *Row) state(now time.Time) string {
-	switch row.rank() {
-	case 0:
-		return "down " + console.RoughDuration(now.Sub(row.Since))
-	case 1:
-		return "maintenance"
-	case 2:
-		return "not answering"
-	}
-	if row.Silent.IsZero() {
-		return "not checked yet"
-	}
-	return "never answered"
 }
 
 // Row is what a watch knows about a server.
@@ -593,23 +569,19 @@ type Row struct {
 	Reason  string    // reason of the current maintenance
 }
 
-// copied is the maximum number of servers that Rows copies before it releases the lock.
-const copied = 1000
-
 // Rows yields all watched servers, in the order of their IDs.
 func (r *Watch) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
-		var rows []Row
-		for next, done := 0, false; !done; {
+		for i := 0; ; i++ {
 			r.mu.Lock()
-			begin := next
-			rows, next = r.watcher.Rows(rows[:0], begin, copied)
+			if i >= len(r.watcher.servers) {
+				r.mu.Unlock()
+				return
+			}
+			row, watched := r.watcher.row(i)
 			r.mu.Unlock()
-			done = next < begin+copied
-			for _, row := range rows {
-				if !yield(row) {
-					return
-				}
+			if watched && !yield(row) {
+				return
 			}
 		}
 	}

@@ -32,7 +32,6 @@ func (c *schedule) rearrange(now time.Time, every time.Duration) {
 	c.pace.AllowN(now, 1+int(perSecond))
 }
 
-// next returns the index of the server that is due, if there is one.
 func (c *schedule) next(now time.Time) (i int, due bool) {
 	if len(c.order) == 0 || !c.pace.AllowN(now, 1) {
 		return 0, false

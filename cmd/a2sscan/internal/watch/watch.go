@@ -171,33 +171,25 @@ type effects struct {
 	fresh []netip.AddrPort
 	// labels are the labels of all servers that have one, by address. Nil means that the
 	// stored labels remain.
-	labels map[netip.AddrPort]string
-	// servers are rows to store in this order, and size is their approximate size in
-	// bytes.
-	servers []db.Server
-	size    int
+	labels  map[netip.AddrPort]string
+	servers map[int64]db.Server // rows to store, by ID
+	size    int                 // approximate size of servers in bytes
 }
 
-// If the rows to store are larger than maxPending bytes, they are stored at once, and not
-// after a minute.
+// Rows that are larger than maxPending bytes are stored at once, and not after a minute, as
+// are events, new servers and labels.
 const maxPending = 8 << 20
 
-// urgent reports whether the effects should be stored at once.
-func (e *effects) urgent() bool {
-	return len(e.fresh)+len(e.events) > 0 || e.labels != nil || e.size > maxPending
-}
-
-// take returns the effects since the previous call.
 func (w *Watcher) take() effects {
 	decided := w.decided
-	w.decided = effects{}
+	w.decided = effects{servers: map[int64]db.Server{}}
 	return decided
 }
 
 // New returns a watcher without servers.
 func New(rules Rules, now time.Time) *Watcher {
 	w := &Watcher{
-		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{},
+		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{}, decided: effects{servers: map[int64]db.Server{}},
 		damping: damping{length: uint32(rules.Damp.Seconds()), enough: rules.DownAfter, open: map[damped]*window{}},
 	}
 	w.damping.wanted = w.wanted
@@ -360,14 +352,11 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 	}
 }
 
-// fall sets the status of a server to down and reports the event. allSilent means that most
-// of the other servers are silent, too.
-func (w *Watcher) fall(i int, now uint32, allSilent bool) {
+// fall sets the status of a server to down and reports the event.
+func (w *Watcher) fall(i int, now uint32) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
-	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
-	}}
+	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: w.silence(s)}
 	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
 		w.countAs(db.Down, i, s.over)
@@ -434,41 +423,16 @@ func (w *Watcher) setStatus(i int, to db.Status, since uint32) {
 
 // store queues a server for the database, with its new answer if there is one.
 func (w *Watcher) store(i int, answer []byte) {
-	s, changed := &w.servers[i], w.decided.servers
+	s, id := &w.servers[i], int64(i+1)
 	status := s.status
 	if s.planned && status == db.Down {
 		status = db.Planned
 	}
-	if n := len(changed) - 1; n >= 0 && answer != nil && changed[n].ID == int64(i+1) {
-		changed = changed[:n] // replace the last entry, which is about the same server
+	if answer == nil {
+		answer = w.decided.servers[id].Answer
 	}
-	changed = append(changed, db.Server{
-		ID: int64(i + 1), Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: status, Answer: answer,
-	})
+	w.decided.servers[id] = db.Server{ID: id, Addr: s.addr(), LastSeen: s.last, Since: s.since, Status: status, Answer: answer}
 	w.decided.size += 100 + len(answer)
-	if len(changed) > 2*len(w.servers)+1000 { // the database has been locked for long
-		changed = latest(changed)
-	}
-	w.decided.servers = changed
-}
-
-// latest merges the changes of each server: it keeps the last change, and the last Answer
-// that is not nil.
-func latest(changed []db.Server) []db.Server {
-	at, kept := map[int64]int{}, changed[:0]
-	for _, s := range changed {
-		n, again := at[s.ID]
-		if !again {
-			at[s.ID] = len(kept)
-			kept = append(kept, s)
-			continue
-		}
-		if s.Answer == nil {
-			s.Answer = kept[n].Answer
-		}
-		kept[n] = s
-	}
-	return kept
 }
 
 // infoHash hashes the fields of INFO whose change causes a full query. Player counts are
@@ -592,16 +556,15 @@ func (w *Watcher) population(i int, p scanner.Population, now uint32) {
 	if before < 0 || s.known == nil {
 		return
 	}
-	for _, event := range []struct {
-		kind     string
-		happened bool
-	}{{"crowd", s.crowded && !wasCrowded}, {"empty", counted && before > 0 && s.people == 0}, {"full", counted && s.isFull() && !wasFull}} {
-		if event.happened {
-			w.emit(i, db.Event{
-				Kind: event.kind, Before: &census.Facts{People: new(uint32(before))}, After: &census.Facts{People: new(uint32(s.people))},
-			}, now)
+	report := func(kind string, happened bool) {
+		if happened {
+			facts := func(people int32) *census.Facts { return &census.Facts{People: new(uint32(people))} }
+			w.emit(i, db.Event{Kind: kind, Before: facts(before), After: facts(s.people)}, now)
 		}
 	}
+	report("crowd", s.crowded && !wasCrowded)
+	report("empty", counted && before > 0 && s.people == 0)
+	report("full", counted && s.isFull() && !wasFull)
 }
 
 func (s *server) isFull() bool { return s.places > 0 && s.people >= s.places }
@@ -655,25 +618,18 @@ func (w *Watcher) Status() Status {
 	return status
 }
 
-// Rows appends at most limit servers to rows. Its second argument, from, is the index of the
-// first server. Rows returns the index at which to continue.
-func (w *Watcher) Rows(rows []Row, from, limit int) ([]Row, int) {
-	end := min(from+limit, len(w.servers))
-	for i := from; i < end; i++ {
-		s := &w.servers[i]
-		if s.gone {
-			continue
-		}
-		row := Row{
-			ID: int64(i + 1), Addr: s.addr(), Port: s.port, Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
-			Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
-		}
-		if s.window > 0 {
-			row.Until, row.Reason = moment(s.ends), w.windows[s.window-1].Reason
-		}
-		rows = append(rows, row)
+// row returns what the watcher knows about a server. watched is false if the server is not
+// watched any more.
+func (w *Watcher) row(i int) (row Row, watched bool) {
+	s := &w.servers[i]
+	row = Row{
+		ID: int64(i + 1), Addr: s.addr(), Port: s.port, Label: s.label, Known: s.known, Status: s.status, Planned: s.planned,
+		Since: moment(s.since), People: int(s.people), Places: int(s.places), Silent: moment(s.silentAt),
 	}
-	return rows, end
+	if s.window > 0 {
+		row.Until, row.Reason = moment(s.ends), w.windows[s.window-1].Reason
+	}
+	return row, !s.gone
 }
 
 // If more than gap passes between two calls of a Watcher, the program did not run or the

@@ -198,14 +198,31 @@ func (x *world) run(d time.Duration) {
 // take collects the effects of the watcher.
 func (x *world) take() {
 	decided := x.w.take()
-	x.events, x.stored = append(x.events, decided.events...), append(x.stored, decided.servers...)
+	x.events = append(x.events, decided.events...)
+	for _, s := range decided.servers {
+		x.stored = append(x.stored, s)
+	}
 	x.fresh = append(x.fresh, decided.fresh...)
 }
 
 // giveBack returns the effects to the watcher, as if nobody had taken them.
 func (x *world) giveBack() {
-	x.w.decided = effects{events: x.events, servers: x.stored}
+	x.w.decided = effects{events: x.events, servers: map[int64]db.Server{}}
+	for _, s := range x.rows() {
+		x.w.decided.servers[s.ID] = s
+	}
 	x.events, x.stored = nil, nil
+}
+
+// restart replaces the watcher by one that begins with the stored rows.
+func (x *world) restart(rows ...db.Server) {
+	var addrs []netip.AddrPort
+	x.w = New(x.w.rules, x.now)
+	for i := range rows {
+		x.w.Restore(&rows[i], x.now)
+		addrs = append(addrs, rows[i].Addr)
+	}
+	x.w.Watch(addrs, x.now)
 }
 
 // rows returns the servers that were stored, by their ID.
@@ -280,13 +297,9 @@ func TestDownAndUp(t *testing.T) {
 		t.Errorf("down for %d s", e.For)
 	}
 	x.want("up 3")
-	up, down := 0, 0
-	for _, h := range x.w.hours.running() {
-		s := h.Samples[3]
-		up, down = up+int(s[db.UpFor]), down+int(s[db.DownFor])
-	}
-	if total := up + down; down < 6*60 || down > 9*60 || total < 18*60 || total > 21*60 {
-		t.Errorf("%d s up, %d s down", up, down)
+	s := x.sums(3)
+	if total := s[db.UpFor] + s[db.DownFor]; s[db.DownFor] < 6*60 || s[db.DownFor] > 9*60 || total < 18*60 || total > 21*60 {
+		t.Errorf("%v", s)
 	}
 }
 
@@ -342,13 +355,7 @@ func TestBlind(t *testing.T) {
 		silence(false, x.servers[1:])
 		x.run(5 * time.Minute)
 		x.want("seeing", "down 0")
-		unseen := 0
-		for _, h := range x.w.hours.running() {
-			unseen += int(h.Samples[5][db.UnseenFor])
-		}
-		if unseen < 3*60 || unseen > 5*60 {
-			t.Errorf("%d s unseen, want about 4 minutes", unseen)
-		}
+		lasted(t, "unseen", x.sums(5)[db.UnseenFor], 4*time.Minute)
 	}
 }
 
@@ -494,15 +501,9 @@ func TestPause(t *testing.T) {
 		x.want()
 		x.run(3 * time.Minute)
 		x.want("down 2")
-		unseen, up := 0, 0
-		for _, h := range x.w.hours.running() {
-			unseen, up = unseen+int(h.Samples[9][db.UnseenFor]), up+int(h.Samples[9][db.UpFor])
-		}
-		if up < 600 {
-			t.Errorf("%d s up around %v, want nearly 700", up, jump)
-		}
-		if want := max(0, int(jump.Seconds())); unseen < want-5 || unseen > want+5 {
-			t.Errorf("%d s unseen after %v", unseen, jump)
+		s := x.sums(9)
+		if want := max(0, jump); s[db.UpFor] < 600 || (time.Duration(s[db.UnseenFor])*time.Second-want).Abs() > 5*time.Second {
+			t.Errorf("%v after %v, want nearly 700 s up", s, jump)
 		}
 	}
 }
@@ -675,12 +676,8 @@ func TestDamping(t *testing.T) {
 		t.Errorf("%+v", x.events)
 	}
 	x.want("down 0")
-	outages := 0
-	for _, h := range x.w.hours.running() {
-		outages += int(h.Samples[0][db.Outages])
-	}
-	if outages != 5 {
-		t.Errorf("%d outages are counted, and 5 happened", outages)
+	if n := x.sums(0)[db.Outages]; n != 5 {
+		t.Errorf("%d outages are counted, and 5 happened", n)
 	}
 }
 
@@ -728,43 +725,34 @@ func TestSecondOutage(t *testing.T) {
 	}
 }
 
-// What damping holds back at the end of the watch is reported before the end.
+// What damping holds back at the end of the watch is reported before the end, unless it only
+// repeats the latest report.
 func TestFinish(t *testing.T) {
-	rules := usual()
-	rules.DownAfter, rules.Damp = 1, 20*time.Minute
-	x := newWorld(t, 3, rules)
-	x.run(2 * time.Minute)
-	for i := range 3 {
-		x.servers[0].dead = i%2 == 0
-		x.run(time.Minute)
+	for _, repeats := range []bool{false, true} {
+		rules := usual()
+		rules.DownAfter, rules.Damp = 1, 20*time.Minute
+		x := newWorld(t, 3, rules)
+		x.run(2 * time.Minute)
+		for i := range 3 {
+			x.servers[0].dead = i%2 == 0
+			x.run(time.Minute)
+		}
+		x.want("down 0", "up 0")
+		if repeats {
+			x.servers[0].dead = false
+			x.run(24 * time.Hour)
+		}
+		x.w.Finish(x.now)
+		if x.take(); !repeats {
+			if len(x.events) != 1 || !x.events[0].Time.Before(x.events[0].Reported) {
+				t.Errorf("%+v", x.events)
+			}
+			x.want("down 0")
+			x.w.Finish(x.now)
+			x.take()
+		}
+		x.want()
 	}
-	x.want("down 0", "up 0")
-	x.w.Finish(x.now)
-	if x.take(); len(x.events) != 1 || !x.events[0].Time.Before(x.events[0].Reported) {
-		t.Errorf("%+v", x.events)
-	}
-	x.want("down 0")
-	x.w.Finish(x.now)
-	x.take()
-	x.want()
-}
-
-// What damping holds back is not reported at the end of the watch if it only repeats the latest
-// report.
-func TestFinishRepeated(t *testing.T) {
-	rules := usual()
-	rules.DownAfter = 1
-	x := newWorld(t, 3, rules)
-	x.run(2 * time.Minute)
-	for i := range 4 {
-		x.servers[0].dead = i%2 == 0
-		x.run(time.Minute)
-	}
-	x.run(24 * time.Hour)
-	x.want("down 0", "up 0")
-	x.w.Finish(x.now)
-	x.take()
-	x.want()
 }
 
 // A crowd is reported when enough people are on a server, and again only after fewer than
@@ -793,12 +781,7 @@ func TestCrowd(t *testing.T) {
 	people(7)
 	people(15)
 	x.want("crowd 1")
-	rows := x.rows()
-	x.w = New(rules, x.now)
-	for i := range rows {
-		x.w.Restore(&rows[i], x.now)
-	}
-	x.w.Watch([]netip.AddrPort{x.servers[1].addr, x.servers[2].addr}, x.now)
+	x.restart(x.rows()...)
 	x.run(2 * time.Minute)
 	people(19)
 	x.want()
@@ -813,12 +796,7 @@ func TestEmptyOnce(t *testing.T) {
 	x.servers[0].people, x.servers[1].people = 0, x.servers[1].places
 	x.run(2 * time.Minute)
 	x.want("empty 0", "full 1")
-	rows := x.rows()
-	x.w = New(rules, x.now)
-	for i := range rows {
-		x.w.Restore(&rows[i], x.now)
-	}
-	x.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, x.now)
+	x.restart(x.rows()...)
 	x.run(2 * time.Minute)
 	x.want()
 }
@@ -841,13 +819,7 @@ func TestRemind(t *testing.T) {
 	x.run(30 * time.Minute)
 	rows := x.rows()
 	rows[0].Told = seconds(x.now) // as if the reminder had been late
-	x.w = New(rules, x.now)
-	var addrs []netip.AddrPort
-	for i := range rows {
-		x.w.Restore(&rows[i], x.now)
-		addrs = append(addrs, rows[i].Addr)
-	}
-	x.w.Watch(addrs, x.now)
+	x.restart(rows...)
 	x.run(58 * time.Minute)
 	x.want()
 	x.run(4 * time.Minute)
@@ -907,11 +879,7 @@ func TestList(t *testing.T) {
 	x.run(time.Second)
 	x.w.Watch(append(list, x.servers[2].addr), x.now)
 	x.run(10 * time.Minute)
-	down := 0
-	for _, h := range x.w.hours.running() {
-		down += int(h.Samples[2][db.DownFor])
-	}
-	if down < 13*60 || down > 17*60 {
+	if down := x.sums(2)[db.DownFor]; down < 13*60 || down > 17*60 {
 		t.Errorf("%d s down, want about 5 minutes before it was forgotten, and 10 after", down)
 	}
 }
@@ -961,9 +929,7 @@ func TestRestore(t *testing.T) {
 
 // Hours that have ended are stored as they were, also those that an earlier watch left open.
 func TestHours(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	x := newWorld(t, 3, usual())
 	begin := x.now
 	check(t, state.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
@@ -1014,15 +980,10 @@ func TestNeverAnswered(t *testing.T) {
 	if at := moment(s.since); s.status != db.Unknown || at.Before(begun) || at.After(begun.Add(time.Minute)) || s.silentAt != s.since {
 		t.Errorf("unknown since %v, silent since %v; the watch began %v", at, moment(s.silentAt), begun)
 	}
-	rows := x.rows()
-	again := &world{t: t, now: x.now.Add(10 * time.Minute), rng: x.rng, servers: x.servers}
-	again.w = New(usual(), again.now)
-	for i := range rows {
-		again.w.Restore(&rows[i], again.now)
-	}
-	again.w.Watch([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr}, again.now)
-	again.run(2 * time.Minute)
-	if got := again.w.servers[1]; got.since != s.since || got.silentAt == s.since {
+	x.now = x.now.Add(10 * time.Minute)
+	x.restart(x.rows()...)
+	x.run(2 * time.Minute)
+	if got := x.w.servers[1]; got.since != s.since || got.silentAt == s.since {
 		t.Errorf("after a restart: unknown since %v, before %v", moment(got.since), moment(s.since))
 	}
 }
@@ -1082,31 +1043,6 @@ func TestStatusLine(t *testing.T) {
 	}
 }
 
-// TestKilled checks that what an event is about is stored with it: the next watch would report it
-// again.
-func TestKilled(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
-	x := newWorld(t, 1, usual())
-	check(t, state.Add([]netip.AddrPort{x.servers[0].addr}))
-	x.run(2 * time.Minute)
-	r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
-	x.giveBack()
-	check(t, r.flush(t.Context(), true))
-	x.servers[0].dead = true
-	x.run(4 * time.Minute)
-	x.giveBack()
-	if err := r.flush(t.Context(), false); err != nil || r.events != 1 {
-		t.Fatal(r.events, err)
-	}
-	y := &world{t: t, now: x.now, servers: x.servers, rng: x.rng, w: New(usual(), x.now)}
-	check(t, state.Servers(func(row *db.Server) { y.w.Restore(row, y.now) }))
-	y.w.Watch([]netip.AddrPort{x.servers[0].addr}, y.now)
-	y.run(5 * time.Minute)
-	y.want()
-}
-
 // TestMissingServer: a state that lacks a server between others is refused, because the watch
 // would store the results of the later ones under other addresses.
 func TestMissingServer(t *testing.T) {
@@ -1145,8 +1081,7 @@ func TestKilledHeld(t *testing.T) {
 	} {
 		rules := usual()
 		rules.Damp = 10 * time.Hour
-		state, err := db.Open("")
-		check(t, err)
+		state := newState(t)
 		x := newWorld(t, 3, rules)
 		r := &Watch{Options: &Options{DB: state, Log: &Log{}}, watcher: x.w}
 		check(t, state.Add([]netip.AddrPort{x.servers[0].addr, x.servers[1].addr, x.servers[2].addr}))
@@ -1320,9 +1255,7 @@ func TestClockBack(t *testing.T) {
 	rows := x.rows()
 	rows[0].Status = db.Down
 	x.now = x.now.Add(-48 * time.Hour)
-	x.w = New(usual(), x.now)
-	x.w.Restore(&rows[0], x.now)
-	x.w.Watch([]netip.AddrPort{rows[0].Addr}, x.now)
+	x.restart(rows[0])
 	x.run(2 * time.Minute)
 	if e := x.events[0]; e.For > 60 {
 		t.Errorf("down for %d s", e.For)
@@ -1332,9 +1265,7 @@ func TestClockBack(t *testing.T) {
 
 // A watch that ends while it is blind is blind when it begins again: each blind has its seeing.
 func TestBlindRestart(t *testing.T) {
-	state, err := db.Open("")
-	check(t, err)
-	defer state.Close()
+	state := newState(t)
 	x := newWorld(t, 40, usual())
 	x.run(3 * time.Minute)
 	for id, kind := range []string{"", "blind", "down", "seeing"} {
@@ -1364,10 +1295,8 @@ func TestClockAhead(t *testing.T) {
 		rows, hours := x.rows(), x.w.hours.running()
 		x.now = x.now.Add(-24 * time.Hour)
 		if ends {
-			x.w = New(usual(), x.now)
-			x.w.Restore(&rows[0], x.now)
+			x.restart(rows...)
 			x.w.Resume(hours, x.now)
-			x.w.Watch([]netip.AddrPort{rows[0].Addr}, x.now)
 		}
 		x.run(10 * time.Minute)
 		hours = x.w.hours.running()
@@ -1375,6 +1304,15 @@ func TestClockAhead(t *testing.T) {
 			t.Errorf("ends %v: at %v: %+v", ends, x.now, hours)
 		}
 	}
+}
+
+// newState returns a database in memory.
+func newState(t *testing.T) *db.DB {
+	t.Helper()
+	state, err := db.Open("")
+	check(t, err)
+	t.Cleanup(func() { state.Close() })
+	return state
 }
 
 // check ends the test if err is not nil.

@@ -55,62 +55,59 @@ func NewWebhook(secret, format string, kinds []string) (*Webhook, error) {
 	}, nil
 }
 
-// deliver posts events until ctx ends.
 func (h *Webhook) deliver(ctx context.Context, state *db.DB, t *console.Terminal) {
 	for wait := gather; ctx.Err() == nil; console.Pause(ctx, wait) {
-		least, err := h.post(ctx, state, t)
+		err := h.post(ctx, state, t)
 		switch {
 		case err == nil:
 			wait = gather
 		case ctx.Err() == nil:
-			wait = max(min(2*wait, maxBackoff), least)
+			refusal, _ := errors.AsType[refused](err)
+			wait = max(min(2*wait, maxBackoff), refusal.wait)
 			t.Say("webhook: %v; the next attempt follows in %v", err, wait)
 		}
 	}
 }
 
-// post posts the new events, if there are any. On an error, wait is how long the receiver
-// wants the watch to wait, or 0.
-func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) (wait time.Duration, err error) {
+func (h *Webhook) post(ctx context.Context, state *db.DB, t *console.Terminal) error {
 	id, last, dropped, err := state.Cursor(cursorName, maxQueue)
 	switch {
 	case err != nil:
-		return 0, err
+		return err
 	case id < 0: // a new webhook gets new events only
-		return 0, state.SetCursor(cursorName, last)
+		return state.SetCursor(cursorName, last)
 	case dropped > 0:
 		if err := state.SetCursor(cursorName, id); err != nil {
-			return 0, err
+			return err
 		}
 		t.Say("webhook: dropped %s, because too many events were waiting", console.Plural(dropped, "event"))
 	}
 	events, err := state.Since(id, maxQueue)
 	if err != nil || len(events) == 0 {
-		return 0, err
+		return err
 	}
 	end := events[len(events)-1].ID
 	events = slices.DeleteFunc(events, func(e db.Event) bool { return e.Planned || !slices.Contains(h.Kinds, e.Kind) })
 	if len(events) > 0 {
-		if wait, err := h.offer(ctx, events, t); err != nil {
-			return wait, err
+		if err := h.offer(ctx, events, t); err != nil {
+			return err
 		}
 	}
-	return 0, db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
+	return db.Retry(ctx, nil, func() error { return state.SetCursor(cursorName, end) })
 }
 
 // offer posts a message about events. If the receiver refuses the content of the message,
 // offer posts a plain message. If the receiver refuses the plain message, too, offer drops
 // the events, because they would hold up all later events.
-func (h *Webhook) offer(ctx context.Context, events []db.Event, t *console.Terminal) (wait time.Duration, err error) {
+func (h *Webhook) offer(ctx context.Context, events []db.Event, t *console.Terminal) error {
 	ids := fmt.Sprintf("%d-%d", events[0].ID, events[len(events)-1].ID)
 	for _, level := range []level{withDetails, plain} {
 		body, err := h.message(events, level)
-		if err != nil {
-			return 0, err
+		if err == nil {
+			_, err = h.send(ctx, http.MethodPost, h.URL, body, ids)
 		}
-		_, wait, err := h.send(ctx, http.MethodPost, h.URL, body, ids)
 		if !contentRefused(err) {
-			return wait, err
+			return err
 		}
 		next := "the watch posts these events without names"
 		if level == plain {
@@ -118,7 +115,7 @@ func (h *Webhook) offer(ctx context.Context, events []db.Event, t *console.Termi
 		}
 		t.Say("webhook: events with the IDs %s: %v; %s", ids, err, next)
 	}
-	return 0, nil
+	return nil
 }
 
 // Test posts a test message in the format of the events.
@@ -129,7 +126,7 @@ func (h *Webhook) Test(ctx context.Context) error {
 	}
 	body, err := json.Marshal(message)
 	if err == nil {
-		_, _, err = h.send(ctx, http.MethodPost, h.URL, body, "")
+		_, err = h.send(ctx, http.MethodPost, h.URL, body, "")
 	}
 	return err
 }
@@ -137,8 +134,9 @@ func (h *Webhook) Test(ctx context.Context) error {
 // refused is the error if the receiver answers with a status that is not a success.
 type refused struct {
 	status int
-	code   int    // Discord's code of the reason, or 0
-	reason string // message in the receiver's answer, or empty if there is none
+	wait   time.Duration // how long the receiver wants the watch to wait, or 0
+	code   int           // Discord's code of the reason, or 0
+	reason string        // message in the receiver's answer, or empty if there is none
 }
 
 func (r refused) Error() string {
@@ -152,12 +150,11 @@ func contentRefused(err error) bool {
 	return ok && (no.status == http.StatusBadRequest || no.status == http.StatusRequestEntityTooLarge || no.status == http.StatusUnprocessableEntity)
 }
 
-// send sends a body, with ids in a header, and returns the answer. On an error, wait is how
-// long the receiver wants the watch to wait, or 0.
-func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids string) (answer []byte, wait time.Duration, err error) {
+// send sends a body, with ids in a header, and returns the answer.
+func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids string) (answer []byte, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, to, bytes.NewReader(body))
 	if err != nil {
-		return nil, 0, errors.New("the URL of the webhook is not valid")
+		return nil, errors.New("the URL of the webhook is not valid")
 	}
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("User-Agent", "a2sscan")
@@ -169,7 +166,7 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 		if u, ok := errors.AsType[*url.Error](err); ok {
 			err = u.Err // omit the URL, which is secret
 		}
-		return nil, 0, fmt.Errorf("%s", console.Plain(err.Error(), 200))
+		return nil, fmt.Errorf("%s", console.Plain(err.Error(), 200))
 	}
 	defer response.Body.Close()
 	answer, _ = io.ReadAll(io.LimitReader(response.Body, 64<<10))
@@ -180,9 +177,10 @@ func (h *Webhook) send(ctx context.Context, method, to string, body []byte, ids 
 			Message string
 		}
 		_ = json.Unmarshal(answer, &reason)
-		return nil, time.Duration(min(max(seconds, 0), 3600) * float64(time.Second)), refused{response.StatusCode, reason.Code, reason.Message}
+		wait := time.Duration(min(max(seconds, 0), 3600) * float64(time.Second))
+		return nil, refused{response.StatusCode, wait, reason.Code, reason.Message}
 	}
-	return answer, 0, nil
+	return answer, nil
 }
 
 // level is the amount of detail in a message. Each level includes the lower levels.
@@ -236,20 +234,19 @@ func (h *Webhook) message(events []db.Event, most level) ([]byte, error) {
 // summary counts the events of each kind, and names the servers of the first events.
 func summary(events []db.Event, level level) string {
 	const most, letters = 30, 24 // so the text is below Discord's limit, even if each letter is escaped
-	var kinds []string
 	counts, names := map[string]int{}, map[string][]string{}
-	left := most
 	for i := range events {
-		e := &events[i]
-		if counts[e.Kind]++; counts[e.Kind] == 1 {
-			kinds = append(kinds, e.Kind)
-		}
-		if name := nameOf(e, level); name != "" && left > 0 {
-			names[e.Kind], left = append(names[e.Kind], inDiscord(name, letters)), left-1
+		kind := events[i].Kind
+		counts[kind]++
+		if name := nameOf(&events[i], level); name != "" && i < most {
+			names[kind] = append(names[kind], inDiscord(name, letters))
 		}
 	}
 	text := fmt.Sprintf("%d events", len(events))
-	for _, kind := range kinds {
+	for _, kind := range db.Kinds {
+		if counts[kind] == 0 {
+			continue
+		}
 		text += fmt.Sprintf("\n**%s** %d", kind, counts[kind])
 		if n := len(names[kind]); n > 0 {
 			text += ": " + strings.Join(names[kind], ", ")
@@ -261,10 +258,8 @@ func summary(events []db.Event, level level) string {
 	return text
 }
 
-// noMentions prevents a message on Discord from mentioning anybody.
 var noMentions = map[string]any{"parse": []string{}}
 
-// nameOf returns what a message calls the server of an event.
 func nameOf(e *db.Event, level level) string {
 	if level == plain {
 		return e.Addr

@@ -65,13 +65,13 @@ func Retry(ctx context.Context, held func(since time.Time), do func() error) err
 		err := do()
 		var coded interface{ Code() int }
 		const busy = 5 // SQLITE_BUSY, in the low byte
-		switch isBusy := errors.As(err, &coded) && coded.Code()&0xff == busy; {
-		case !isBusy && reported:
-			held(time.Time{})
-			fallthrough
-		case !isBusy:
+		if !errors.As(err, &coded) || coded.Code()&0xff != busy {
+			if reported {
+				held(time.Time{})
+			}
 			return err
-		case !reported && held != nil && time.Since(begin) >= BusyAfter:
+		}
+		if !reported && held != nil && time.Since(begin) >= BusyAfter {
 			reported = true
 			held(begin)
 		}
@@ -224,7 +224,6 @@ func (db *DB) Close() error {
 	return err
 }
 
-// change calls do() in a transaction.
 func (db *DB) change(do func(*sql.Tx) error) error {
 	tx, err := db.sql.Begin()
 	if err != nil {
@@ -236,7 +235,6 @@ func (db *DB) change(do func(*sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// each calls do() for each row of a query.
 func (db *DB) each(do func(row *sql.Rows) error, query string, args ...any) error {
 	rows, err := db.sql.Query(query, args...)
 	if err != nil {

@@ -479,29 +479,3 @@ func TestTotals(t *testing.T) {
 		t.Errorf("since a moment: %v", got)
 	}
 }
-
-// TestEventsOf: the latest events of a server come first.
-func TestEventsOf(t *testing.T) {
-	db := must(Open(""))(t)
-	defer db.Close()
-	for id := range int64(10) {
-		check(t, db.Flush([]Event{{ID: id + 1, Time: start, Addr: addr(id % 2).String(), Kind: "down"}}, nil))
-	}
-	got := must(db.EventsOf(addr(1), 3))(t)
-	if len(got) != 3 || got[0].ID != 10 || got[2].ID != 6 || got[0].Addr != addr(1).String() {
-		t.Errorf("%+v", got)
-	}
-}
-
-// TestAnswer: an answer is there, or nil.
-func TestAnswer(t *testing.T) {
-	db := must(Open(""))(t)
-	defer db.Close()
-	check(t, db.Add([]netip.AddrPort{addr(1), addr(2)}))
-	check(t, db.Flush(nil, []Server{{ID: 1, Status: Up, Answer: []byte(`{"a":1}`)}}))
-	for id, want := range []string{"", `{"a":1}`, "", ""} {
-		if got := must(db.Answer(int64(id)))(t); string(got) != want {
-			t.Errorf("server %d: %q", id, got)
-		}
-	}
-}

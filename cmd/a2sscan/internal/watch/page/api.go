@@ -50,7 +50,6 @@ func checkParameters(query url.Values, known []string) error {
 	return nil
 }
 
-// answer answers a request to the API with a value or an error.
 func (p *Page) answer(w http.ResponseWriter, _ *snapshot, code int, value any, err error) {
 	if err != nil {
 		value = map[string]string{"error": err.Error()}
@@ -81,18 +80,13 @@ type details struct {
 	Answer  json.RawMessage `json:"answer,omitempty"`
 }
 
-// Listed returns the entry of the server in a list of servers.
-func (d *details) Listed() *server { return d.server }
-
-// latestEvents is the maximum number of events that a page shows.
 const latestEvents = 50
 
 func (p *Page) details(r *http.Request, s *snapshot) (d *details, err error) {
-	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == r.PathValue("addr") })
-	if i < 0 {
-		return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
+	d = &details{}
+	if d.server, err = s.find(r.PathValue("addr")); err != nil {
+		return nil, err
 	}
-	d = &details{server: &s.servers[i]}
 	if d.History, err = p.DB.History(d.id, s.Time.Add(-uptimeFor), s.Time); err != nil {
 		return nil, err
 	}
@@ -198,7 +192,6 @@ func newSeries(state *db.DB, now time.Time, span, step, gap time.Duration) (*ser
 	return s, err
 }
 
-// past has the series of the last day and of the last month.
 type past struct {
 	Day   *series `json:"day"`
 	Month *series `json:"month"`

@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -32,16 +31,17 @@ type badge struct {
 	Cut, At                      int
 }
 
-// badge returns the badge of a server, as an image to embed in other sites.
 func (p *Page) badge(r *http.Request, s *snapshot) (any, error) {
 	addr, isImage := strings.CutSuffix(r.PathValue("file"), ".svg")
-	i := slices.IndexFunc(s.servers, func(e server) bool { return e.Addr == addr })
-	if i < 0 || !isImage {
-		return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
+	if !isImage {
+		addr = ""
 	}
-	b := newBadge(&s.servers[i])
+	shown, err := s.find(addr)
+	if err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
-	err := badgeLayout().Execute(&text, b)
+	err = badgeLayout().Execute(&text, newBadge(shown))
 	return text.Bytes(), err
 }
 
@@ -88,11 +88,12 @@ func sendBadge(w http.ResponseWriter, _ *snapshot, code int, value any, err erro
 	send(w, code, "image/svg+xml", text)
 }
 
-// join returns the link with which a player joins the server, or "" if the port is unknown.
-func (s *server) join() string {
+// Join returns the link with which a player joins the server, or "" if the port is unknown.
+// The link has only an address and a port, so it is safe.
+func (s *server) Join() template.URL {
 	addr, err := netip.ParseAddrPort(s.Addr)
 	if err != nil || s.GamePort == 0 {
 		return ""
 	}
-	return "steam://connect/" + netip.AddrPortFrom(addr.Addr(), s.GamePort).String()
+	return template.URL("steam://connect/" + netip.AddrPortFrom(addr.Addr(), s.GamePort).String())
 }

@@ -83,29 +83,25 @@ func (p *Page) Show(source Source, t *console.Terminal) {
 // time is longer, so that snapshots use at most 2% of one processor's time.
 const fresh = time.Second
 
-// refresh makes snapshots until ctx is done. Once a minute, it reads the totals of the
-// last day and month.
+// refresh makes snapshots until ctx is done. Once a minute, it reads the totals of the last
+// day and month, and the uptimes. If reading takes long, it reads less often.
 func (p *Page) refresh(ctx context.Context, source Source, t *console.Terminal) {
-	v, minute := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
-	var shared time.Time // when to read v.shares again
+	v, next := viewer{source: source, byList: p.ByList, noJoin: p.NoJoin}, time.Time{}
 	for ctx.Err() == nil {
 		start := time.Now()
-		if start.Sub(minute) >= time.Minute {
-			minute = start
+		if !start.Before(next) {
 			known, err := newPast(p.DB, start)
 			if err == nil || p.past.Load() == nil {
 				p.past.Store(known)
 			}
-			if err != nil {
-				t.Say("the live page can't show its charts of the last day and month: %v", err)
-			}
-		}
-		if !start.Before(shared) {
-			shares, err := p.DB.Shares(start.Add(-month))
-			if err == nil {
+			shares, err2 := p.DB.Shares(start.Add(-month))
+			if err2 == nil {
 				v.shares = shares
 			}
-			shared = time.Now().Add(max(time.Minute, 100*time.Since(start)))
+			if err = errors.Join(err, err2); err != nil {
+				t.Say("the live page can't update its charts and uptimes: %v", err)
+			}
+			next = start.Add(max(time.Minute, 100*time.Since(start)))
 		}
 		p.latest.Store(v.make(start))
 		select {
@@ -161,23 +157,23 @@ func (p *Page) routes() http.Handler {
 		send(w, http.StatusOK, "application/schema+json", []byte(schema))
 	})
 	mux.Handle("GET /metrics", metrics.Values(p.Build, p.values))
-	health := func(state func() (words string, well bool)) http.HandlerFunc {
+	health := func(all bool) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
-			words, well := "loading", true
-			if p.latest.Load() != nil {
-				words, well = state()
+			words, code := "watching", http.StatusServiceUnavailable
+			if p.latest.Load() == nil {
+				words, code = "loading", http.StatusOK
+			} else if !p.source.Alive() {
+				words = "checks have stopped"
+			} else if trouble := p.source.Trouble(); all && trouble != "" {
+				words = trouble
+			} else {
+				code = http.StatusOK
 			}
-			send(w, map[bool]int{true: http.StatusOK, false: http.StatusServiceUnavailable}[well], "text/plain; charset=utf-8", []byte(words+"\n"))
+			send(w, code, "text/plain; charset=utf-8", []byte(words+"\n"))
 		}
 	}
-	mux.HandleFunc("GET /livez", health(p.alive))
-	mux.HandleFunc("GET /healthz", health(func() (string, bool) {
-		words, well := p.alive()
-		if trouble := p.source.Trouble(); well && trouble != "" {
-			return trouble, false
-		}
-		return words, well
-	}))
+	mux.HandleFunc("GET /livez", health(false))
+	mux.HandleFunc("GET /healthz", health(true))
 	return secured(mux)
 }
 
@@ -235,14 +231,6 @@ func secured(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
-}
-
-// alive reports, also in words, whether the watch still checks servers.
-func (p *Page) alive() (words string, well bool) {
-	if !p.source.Alive() {
-		return "checks have stopped", false
-	}
-	return "watching", true
 }
 
 // send writes an answer that is complete in memory, so a slow client delays nothing else.

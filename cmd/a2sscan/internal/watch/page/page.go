@@ -33,7 +33,6 @@ var (
 			"clock":   clock,
 			"host":    func(link string) string { u, _ := url.Parse(link); return u.Host },
 			"percent": percent, "rough": rough,
-			"join":     func(s *server) template.URL { return template.URL(s.join()) }, // safe: it has only an address and a port
 			"orders":   func() []string { return orders },
 			"statuses": func() []db.Status { return statuses },
 			"number":   func(n int) string { return console.Grouped(uint64(n)) },
@@ -55,7 +54,6 @@ func rendered(name string, data any) []byte {
 	return bytes.Clone(b.Bytes())
 }
 
-// view is the data for the templates of the pages.
 type view struct {
 	page                       string // name of the template
 	Title, Site, Link, Program string
@@ -105,7 +103,7 @@ type timeline struct {
 	Heading string `json:"-"`
 	// Of is "day" or "month": the series of /api/history from which the page updates the
 	// chart. It is empty on the page of a server, which does not update its chart.
-	Of     string        `json:"of,omitempty"`
+	Of     string        `json:"-"`
 	From   int64         `json:"from"`
 	To     int64         `json:"to"`
 	Times  []int64       `json:"nights"`
@@ -220,7 +218,6 @@ func peopleChart(history []db.Period, now time.Time) timeline {
 	return chart
 }
 
-// bar is a day or an hour in the picture of a server's uptime.
 type bar struct{ Class, Date, Share string }
 
 // bars returns a bar for each of the last 90 days or, if nothing older is known, of the

@@ -249,7 +249,7 @@
     const past = await get("/api/history");
     if (!charts.length && past.day.times.length) location.reload(); // the first points are known now
     charts.forEach((chart, i) => {
-      const s = past[JSON.parse(chart.root.parentNode.firstChild.textContent).of];
+      const s = past[chart.root.parentNode.dataset.of];
       chart.span = [s.from, s.to];
       chart.setData([s.times, i % 2 ? s.up : s.people]);
     });

@@ -442,7 +442,7 @@ func TestNames(t *testing.T) {
 	if diff := cmp.Diff([]string{"Creative|", "x|", "|", "y|My Game community server 3"}, names()); diff != "" {
 		t.Error(diff)
 	}
-	if found, _, err := v.latest.search(&url.URL{RawQuery: "q=community"}, "name"); err != nil || found.Total != 1 {
+	if found, _, err := v.make(now).search(&url.URL{RawQuery: "q=community"}, "name"); err != nil || found.Total != 1 {
 		t.Errorf("%d servers have this name of their own: %v", found.Total, err)
 	}
 }
@@ -521,23 +521,6 @@ func TestTable(t *testing.T) {
 	}
 	if text := p.get(t, "/server/"+addrOf(1).String()).Body.String(); !strings.Contains(text, `>maintenance</b> until <time`) {
 		t.Error("the page of a server does not show its maintenance")
-	}
-}
-
-// TestSwapped: servers are in order by name also after one has left the list, and another is back.
-func TestSwapped(t *testing.T) {
-	s := newSample(3)
-	for i, name := range []string{"a", "c", "b"} {
-		s.rows[i].Known.Name = name
-	}
-	rows, v := s.rows, &viewer{source: s}
-	v.make(now)
-	for _, left := range []int{0, 1, 2} {
-		s.rows = slices.Delete(slices.Clone(rows), left, left+1)
-		latest := v.make(now)
-		if first, second := latest.servers[latest.byName[0]].Name, latest.servers[latest.byName[1]].Name; first > second {
-			t.Errorf("%s before %s", first, second)
-		}
 	}
 }
 

@@ -58,7 +58,6 @@ type server struct {
 	Places      count        `json:"places,omitzero"`
 }
 
-// maintenance is the maintenance window that a server is in now.
 type maintenance struct {
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason,omitempty"`
@@ -66,7 +65,6 @@ type maintenance struct {
 	Planned bool `json:"planned"`
 }
 
-// InMaintenance reports whether the server is down because of maintenance.
 func (s *server) InMaintenance() bool { return s.Maintenance != nil && s.Maintenance.Planned }
 
 // silent is the status of a server that was checked and has never answered. In this package,
@@ -134,8 +132,8 @@ type snapshot struct {
 	datagrams        [2]uint64 // numbers of datagrams sent and received
 	servers          []server
 	games            map[string]*group // games by ID and by name
-	byPeople, byName []int32           // indexes of servers, sorted by people and by name
-	byStatus         func() []int32
+	byPeople         []int32           // indexes of servers, sorted by people
+	byName, byStatus func() []int32    // sort when they are first called
 	mu               sync.Mutex
 	pages            map[string][]byte // cached pages that list servers, by the query of the URL
 }
@@ -158,7 +156,6 @@ type viewer struct {
 	noJoin bool              // see Options
 	shares map[int64]float64 // uptime of the last 30 days, by the ID of the server
 	texts  []*texts          // texts of the servers, in the order of their IDs
-	latest *snapshot
 }
 
 // mostGames is the maximum number of games in an answer, and mostPages the maximum
@@ -175,16 +172,14 @@ func (v *viewer) make(now time.Time) *snapshot {
 		Time: now.UTC().Truncate(time.Second), Blind: st.Blind, Interval: st.Every, Cycle: st.Took,
 		Events: st.Events, Games: []*group{},
 	}
-	renamed := v.latest == nil
 	for row := range v.source.Rows() {
 		for int(row.ID) >= len(v.texts) {
 			v.texts = append(v.texts, nil)
 		}
 		t := v.texts[row.ID]
 		if t == nil || t.from != row.Known || t.label != row.Label {
-			anew := newTexts(&row, v.byList, v.noJoin)
-			renamed = renamed || t == nil || t.Name != anew.Name
-			v.texts[row.ID], t = anew, anew
+			t = newTexts(&row, v.byList, v.noJoin)
+			v.texts[row.ID] = t
 		}
 		e := server{texts: t, Status: row.Status, Since: row.Since, Late: row.Silent, People: count(row.People), Places: count(row.Places)}
 		if share, known := v.shares[row.ID]; known {
@@ -199,7 +194,6 @@ func (v *viewer) make(now time.Time) *snapshot {
 		if e.Status == db.Unknown && !row.Silent.IsZero() {
 			e.Status = silent
 		}
-		renamed = renamed || len(s.servers) < len(v.latest.servers) && v.latest.servers[len(s.servers)].id != t.id
 		s.servers = append(s.servers, e)
 	}
 	s.byPeople = s.sorted(func(e *server) uint64 { return uint64(math.MaxInt32 - e.People) })
@@ -218,12 +212,11 @@ func (v *viewer) make(now time.Time) *snapshot {
 			return rank<<32 | order
 		})
 	})
-	if renamed || len(s.servers) != len(v.latest.servers) {
-		s.byName = slices.Clone(s.byPeople)
-		slices.SortFunc(s.byName, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
-	} else {
-		s.byName = v.latest.byName
-	}
+	s.byName = sync.OnceValue(func() []int32 {
+		order := slices.Clone(s.byPeople)
+		slices.SortFunc(order, func(a, b int32) int { return strings.Compare(s.servers[a].search, s.servers[b].search) })
+		return order
+	})
 	for _, i := range s.byPeople {
 		s.add(i)
 	}
@@ -232,11 +225,9 @@ func (v *viewer) make(now time.Time) *snapshot {
 	})
 	s.Games = s.Games[:min(len(s.Games), mostGames)]
 	s.Notices = s.notices()
-	v.latest = s
 	return s
 }
 
-// sorted returns the indexes of all servers, sorted by a key.
 func (s *snapshot) sorted(key func(*server) uint64) []int32 {
 	const places = 28 // number of low bits that hold the index; the other bits hold the key
 	keys, order := make([]uint64, len(s.servers)), make([]int32, len(s.servers))
@@ -308,7 +299,16 @@ func (n *numbers) notices() (all []notice) {
 	return all
 }
 
-// rough formats a number of seconds as words.
+// find returns the server with an address.
+func (s *snapshot) find(addr string) (*server, error) {
+	for i := range s.servers {
+		if s.servers[i].Addr == addr {
+			return &s.servers[i], nil
+		}
+	}
+	return nil, refusal{http.StatusNotFound, "no server with this address is watched"}
+}
+
 func rough(seconds float64) string {
 	return console.RoughDuration(time.Duration(seconds * float64(time.Second)))
 }
@@ -336,7 +336,6 @@ func newTexts(row *watch.Row, byList, noJoin bool) *texts {
 	return t
 }
 
-// query selects servers.
 type query struct {
 	Text, Game, Order string
 	Status            db.Status
@@ -385,7 +384,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 	}
 	switch q.Order {
 	case "name":
-		candidates = s.byName
+		candidates = s.byName()
 	case "status":
 		candidates = s.byStatus()
 	}
@@ -393,8 +392,7 @@ func (s *snapshot) search(at *url.URL, order string) (f found, q query, err erro
 		matches := make([]bool, len(s.servers)) // filled in the order of s.servers, for speed
 		for i := range s.servers {
 			e := &s.servers[i]
-			late := e.Status == db.Up && !e.Late.IsZero()
-			matches[i] = (q.Status == "" || e.Status == q.Status || late && q.Status == unanswered) && (q.Game == "" || s.games[e.Game] == game) &&
+			matches[i] = (q.Status == "" || e.Status == q.Status || q.Status == unanswered && !e.Late.IsZero()) && (q.Game == "" || s.games[e.Game] == game) &&
 				!slices.ContainsFunc(q.words, func(word string) bool { return !strings.Contains(e.search, word) })
 		}
 		candidates = slices.DeleteFunc(slices.Clone(candidates), func(i int32) bool { return !matches[i] })
