@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -405,6 +406,62 @@ func TestLogAge(t *testing.T) {
 		if want := sink.PartName(path, time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC), 1); !slices.Equal(parts, []string{want}) {
 			t.Errorf("parts %q, want %q", parts, want)
 		}
+	}
+}
+
+// TestEventsAtOnce: of 10,000 events at once, the file has each once, in their order, and the
+// webhook one message.
+func TestEventsAtOnce(t *testing.T) { synctest.Test(t, testEventsAtOnce) }
+
+func testEventsAtOnce(t *testing.T) {
+	const n = 10_000
+	_, b, state, said := hooked(t, "")
+	append10(t, state, 1, n, "down", strings.Repeat("a long name ", 5))
+	path := filepath.Join(t.TempDir(), "events.ndjson")
+	l, err := OpenLog(path, nil, false, sink.Rotation{Size: 100_000})
+	check(t, err)
+	stored := make(chan struct{})
+	close(stored)
+	check(t, (&Watch{Options: &Options{DB: state, Log: l, Terminal: console.New(said)}}).publish(t.Context(), stored))
+	check(t, l.file.Close())
+	parts, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*-*"))
+	check(t, err)
+	last := int64(0)
+	for _, part := range append(parts, path) {
+		text, err := os.ReadFile(part)
+		check(t, err)
+		for line := range bytes.Lines(text) {
+			var e db.Event
+			if err := json.Unmarshal(line, &e); err != nil || e.ID != last+1 {
+				t.Fatalf("%s after %d, %v", line, last, err)
+			}
+			last = e.ID
+		}
+	}
+	<-b.got
+	var post struct {
+		IDs    []int64
+		Counts map[string]int
+	}
+	check(t, json.Unmarshal([]byte(b.bodies[0]), &post))
+	if last != n || len(parts) < 2 || len(post.IDs) != n || post.Counts["down"] != n || said.Len() > 0 {
+		t.Errorf("%d events in %d parts; a message with %d of %v; said %q", last, len(parts), len(post.IDs), post.Counts, said)
+	}
+}
+
+// TestWebhookCertificate: a receiver whose certificate nobody has signed gets no events. The
+// error says so, without the URL.
+func TestWebhookCertificate(t *testing.T) {
+	got := false
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { got = true }))
+	receiver.Config.ErrorLog = log.New(io.Discard, "", 0)
+	receiver.StartTLS()
+	defer receiver.Close()
+	h, err := NewWebhook(receiver.URL+"/secret-token", "", nil)
+	check(t, err)
+	err = h.Test(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "certificate") || strings.Contains(err.Error(), "secret") || got {
+		t.Errorf("%v, the receiver was asked: %v", err, got)
 	}
 }
 
