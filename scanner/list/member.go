@@ -172,13 +172,14 @@ func (o *object) other(value string) {
 func (o *object) clear() {
 	clear(o.values)
 	o.others = o.others[:0]
-	o.joins, o.twice, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, false, "", ""
+	o.joins, o.twice, o.noPort, o.nested, o.around, o.rare, o.inner = false, false, false, false, false, false, false
+	o.census, o.schema = false, ""
 }
 
-// first returns the value of the first of these keys that has a value other than an object.
+// first returns the value of the first of these keys that has a value.
 func (o *object) first(keys ...string) string {
 	for _, key := range keys {
-		if v := o.values[key]; v != "" && v[0] != '{' {
+		if v := o.values[key]; v != "" {
 			return v
 		}
 	}
