@@ -17,7 +17,7 @@ import (
 // DefaultWeb is the address of Valve's GetServerList.
 const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
 
-// Errors of Fetch and of Kind.Read. The servers before the error have been passed to handle.
+// Errors of Fetch and of ReadAnswers. The servers before the error have been passed to handle.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")

@@ -291,35 +291,29 @@ func (o *Options) EmptyList(s *master.Stats) error {
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", hint)
 }
 
-// Formats returns the formats of lists that masters send or the master command
-// writes. Each format is detected from the first bytes of a file.
-func Formats() (formats []list.Format) {
-	for _, kind := range master.Kinds {
-		formats = append(formats, list.Format{
-			Name: kind.Name, Sniff: kind.Sniff,
-			Read: func(r io.Reader, yield func(list.Entry) bool) error {
-				err := kind.Read(r, func(item int, s *master.Server, bad error) error {
-					e := list.Entry{Line: item, Fault: bad}
-					switch {
-					case bad == nil:
-						e.Row, e.Master = s.Entry, s.Details
-					case s == nil:
-					case s.Addr.IsValid(): // IPv6: unscannable
-						e.Addr, e.Fault = s.Addr, nil
-					default:
-						e.Text = s.Entry
-					}
-					if !yield(e) {
-						return ErrEnough
-					}
-					return nil
-				})
-				if errors.Is(err, ErrEnough) {
-					return nil
-				}
-				return err
-			},
+// Formats returns the formats of lists that masters send. Each format is detected from the
+// first bytes of a file.
+func Formats() []list.Format {
+	return []list.Format{{Name: "Web API JSON", Sniff: master.IsAnswer, Read: func(r io.Reader, yield func(list.Entry) bool) error {
+		err := master.ReadAnswers(r, func(item int, s *master.Server, bad error) error {
+			e := list.Entry{Line: item, Fault: bad}
+			switch {
+			case bad == nil:
+				e.Row, e.Master = s.Entry, s.Details
+			case s == nil:
+			case s.Addr.IsValid(): // IPv6: unscannable
+				e.Addr, e.Fault = s.Addr, nil
+			default:
+				e.Text = s.Entry
+			}
+			if !yield(e) {
+				return ErrEnough
+			}
+			return nil
 		})
-	}
-	return formats
+		if errors.Is(err, ErrEnough) {
+			return nil
+		}
+		return err
+	}}}
 }
