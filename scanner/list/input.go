@@ -3,7 +3,6 @@ package list
 import (
 	"fmt"
 	"io"
-	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -32,15 +31,11 @@ const sniffLen = 4096
 type Entry struct {
 	Line int // line or item number, from 1
 
-	// Addr is the target; a target with port 0 is unscannable.
-	Addr netip.AddrPort
-
-	// Text is the target of an Entry without Addr, written as in a line of text: ip:port,
-	// ip, network or name:port.
+	// Text is the target, written as in a line of text: ip:port, ip, network or name:port.
 	Text []byte
 
-	// Row is a JSON object that replaces Addr, Text and Tag. It has the same keys as a
-	// line of an NDJSON list.
+	// Row is a JSON object that replaces Text and Tag. It has the same keys as a line of an
+	// NDJSON list.
 	Row []byte
 
 	Tag    []byte // the target's tag; hostile text

@@ -77,8 +77,6 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 			case fault == faultLineEnds:
 			case bad != nil && line.last:
 				fault = faultTruncated
-			case bad != nil && (bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))):
-				fault = faultNaN
 			case bad != nil:
 				fault = faultJSON
 			case fault != "": // the list was cut off after a complete record

@@ -110,9 +110,9 @@ func Open(cfg Config) (*List, error) {
 	lists := 0 // number of inputs that are lists or hosts
 	for _, in := range l.inputs {
 		switch {
-		case in.host == "" && in.path == "":
+		case in.host == nil && in.path == "":
 			continue
-		case in.host != "" || in.size < 0 || l.bytes < 0:
+		case in.host != nil || in.size < 0 || l.bytes < 0:
 			l.bytes = -1
 		default:
 			l.bytes += in.size

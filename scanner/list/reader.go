@@ -224,29 +224,19 @@ func (r *reader) entry(e *Entry) bool {
 		return r.invalid(r.at(e.Text), e.Fault)
 	case e.Row != nil:
 		return r.object(e)
-	case !e.Addr.IsValid():
-		if e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text) {
-			return r.invalid(r.at(e.Text), e.unclear)
-		}
-		if e.beside {
-			r.said.beside++
-		}
-		if e.hostOnly && r.lacksPort(e.Text) {
-			r.said.hosts++
-		}
-		if e.aside {
-			r.said.aside++
-		}
-		return r.named(e.Text, s, e.Text)
-	case !e.Addr.Addr().Unmap().Is4():
-		return r.name(name{kind: kindIPv6}, s, []byte(e.Addr.String()))
+	case e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text):
+		return r.invalid(r.at(e.Text), e.unclear)
 	}
-	ip := ipOf(e.Addr.Addr().Unmap())
-	n := name{kind: kindAddrPort, span: span{ip, ip}, port: e.Addr.Port()}
-	if f := r.unscannable(&n); f != "" {
-		return r.invalid(r.at([]byte(e.Addr.String())), f)
+	if e.beside {
+		r.said.beside++
 	}
-	return r.name(n, s, nil)
+	if e.hostOnly && r.lacksPort(e.Text) {
+		r.said.hosts++
+	}
+	if e.aside {
+		r.said.aside++
+	}
+	return r.named(e.Text, s, e.Text)
 }
 
 // object reads the targets of e.Row.
@@ -277,7 +267,7 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 		case r.check:
 			return true
 		}
-		return r.enqueue(pending{name: n, labels: s, host: host, where: r.at(addr)})
+		return r.enqueue(pending{name: n, labels: s, lookup: host, where: r.at(addr)})
 	}
 	return r.invalid(r.at(all), f)
 }

@@ -181,7 +181,7 @@ func (t *table) isComment(text []byte, fields []string) bool {
 	}
 	for i := range min(len(fields), len(t.names)) {
 		field := []byte(fields[i])
-		if slices.Contains(addrKeys, t.names[i].name) && (formOf(field) != formOther || bytes.IndexByte(field, '.') > 0 && isHost(field)) {
+		if slices.Contains(addrKeys, t.names[i].name) && (formOf(field) != kindNone || bytes.IndexByte(field, '.') > 0 && isHost(field)) {
 			return false
 		}
 	}
@@ -207,27 +207,27 @@ func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
 		return nil, false, ""
 	}
 	want, hasPort := formOf([]byte(fields[at])), strings.Contains(fields[at], ":")
-	isSame, n := want != formOther, 0
+	isSame, n := want != kindNone, 0
 	isPort := func(i int) bool { return i < len(fields) && portIn(fields[i]) > 0 }
 	for i, field := range fields {
 		if field == "" {
 			continue
 		}
 		n++
-		is := formOther
+		is := kindNone
 		if i != at && mayBeTarget([]byte(field)) {
 			is = formOf([]byte(field))
 		}
 		isSame = isSame && (i == at || is == want)
-		isAside = isAside || is != formOther
-		if is == formPort || is == formNetwork || is == formRange || is == formBare && (isPort(i+1) || !hasPort && !isPort(at+1)) {
+		isAside = isAside || is != kindNone
+		if is == kindAddrPort || is == kindBlock || is == kindAddr && (isPort(i+1) || !hasPort && !isPort(at+1)) {
 			f = faultColumns
 		}
 	}
 	switch {
 	case isSame && n > 1:
 		return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), false, ""
-	case want == formOther:
+	case want == kindNone:
 		return nil, false, ""
 	}
 	return nil, isAside, f

@@ -86,7 +86,7 @@ var toolLists = []struct {
 	{name: "an array of several lines", format: "JSON", text: "[\n  {\n    \"ip\": \"192.0.2.10\" } ]\n", invalid: "1 " + string(faultArray) + ": ["},
 	{name: "an object of several lines", format: "JSON", text: "{\n  \"ip\": \"192.0.2.10\"\n}\n", invalid: "1 " + string(faultArray) + ": ["},
 	{name: "NaN", format: "NDJSON", text: `{"ip":"192.0.2.10","port":5,"x":NaN}` + "\n" + `{"ip":"192.0.2.11","port":5}` + "\n",
-		want: "192.0.2.11:5", invalid: "1 " + string(faultNaN) + `: {"ip":"192.0.2.10","port":5,"x":NaN}`},
+		want: "192.0.2.11:5", invalid: "1 " + string(faultJSON) + `: {"ip":"192.0.2.10","port":5,"x":NaN}`},
 	{name: "byte order marks", format: "NDJSON", text: "\xef\xbb\xbf{\"ip\":\"192.0.2.10\",\"port\":5}\n\xef\xbb\xbf{\"ip\":\"192.0.2.11\",\"port\":5}\n",
 		want: "192.0.2.10:5|192.0.2.11:5"},
 	{name: "comments", format: "text", text: "// ip;port\n192.0.2.10:5\n // 192.0.2.11:5\n", want: "192.0.2.10:5"},

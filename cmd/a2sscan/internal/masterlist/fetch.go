@@ -302,7 +302,7 @@ func Formats() []list.Format {
 				e.Row, e.Master = s.Entry, s.Details
 			case s == nil:
 			case s.Addr.IsValid(): // IPv6: unscannable
-				e.Addr, e.Fault = s.Addr, nil
+				e.Text, e.Fault = []byte(s.Addr.String()), nil
 			default:
 				e.Text = s.Entry
 			}
