@@ -89,9 +89,9 @@
 // far apart. In a network, they are as many targets apart as the network has addresses. In
 // a list, the targets for two ports that differ by n are at least about 1/(3n) of the list
 // apart. The order depends on the seed, the contents of the lists and the ports. It does
-// not depend on the order of lines and arguments. A listed target takes 8 bytes, however
-// often it is repeated, and a tag 16 bytes. The memory for a network does not depend on
-// its size.
+// not depend on the order of lines and arguments. A listed target takes 8 bytes, and up to
+// 16 while the lists are read, however often it is repeated. A tag takes 16 bytes. The
+// memory for a network does not depend on its size.
 //
 // In the order of the input, targets are yielded while lists are read. The targets of a
 // network are yielded port by port. A listed target takes 20 to 48 bytes, so that

@@ -82,24 +82,16 @@ func NewExclusions(allowReserved bool, networks, files []string, note func(strin
 	}
 	x.ipv6 = &source{Exclusion: Exclusion{Network: "::/0", Reason: "IPv6", Source: "IPv4 only", Unscannable: true}}
 	x.sources = append(x.sources, x.ipv6)
-	_, err := x.Reload()
+	_, err := x.Reload(false)
 	return x, err
 }
 
-// Reload reads the files again, and returns how many rules are in force. If it returns an
-// error, the rules do not change. Rules from a pipe never change, because a pipe can't be
-// read again. If several rules name the same network, the first one applies. But a user's
-// rule replaces a special-purpose network that is not Unscannable.
-func (x *Exclusions) Reload() (rules int, err error) { return x.reload(false) }
-
-// Extend reads the files as Reload does, but also keeps all rules that are in force. It
-// suits a file that somebody may still be writing.
-func (x *Exclusions) Extend() error {
-	_, err := x.reload(true)
-	return err
-}
-
-func (x *Exclusions) reload(keep bool) (rules int, err error) {
+// Reload reads the files again, and returns how many rules are in force. If keep is set, all
+// rules that are in force remain; this suits a file that somebody may still be writing. If
+// Reload returns an error, the rules do not change. Rules from a pipe never change, because
+// a pipe can't be read again. If several rules name the same network, the first one applies.
+// But a user's rule replaces a special-purpose network that is not Unscannable.
+func (x *Exclusions) Reload(keep bool) (rules int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	read, again := make([][]span, len(x.sources)), make([]bool, len(x.sources))

@@ -100,12 +100,8 @@ func show(text []byte) string {
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	s := string(text[:end])
-	notPrintable := func(r rune) bool { return !strconv.IsPrint(r) }
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, notPrintable) {
-		s = strconv.Quote(s)
-		s = unquote.Replace(s[1 : len(s)-1])
-	}
+	s := strconv.Quote(string(text[:end]))
+	s = unquote.Replace(s[1 : len(s)-1])
 	if end < len(text) {
 		s += "…"
 	}

@@ -28,12 +28,7 @@ var (
 	// jsonArray is an array, or an object of several lines. Such a list is invalid.
 	// Config.Formats are tried before this format; they may read an array, such as an
 	// answer of a master server.
-	jsonArray = Format{Name: "JSON", Sniff: func(head []byte) bool {
-		return isArray.Match(head) && !sniffNDJSON(head)
-	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
-		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
-		return nil
-	}}
+	jsonArray = refused("JSON", func(head []byte) bool { return isArray.Match(head) && !sniffNDJSON(head) }, "[", faultArray)
 )
 
 var (

@@ -62,7 +62,7 @@ func ReloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) (en
 		return func() {}
 	}
 	return HandleSignals(func(os.Signal) {
-		rules, err := x.Reload()
+		rules, err := x.Reload(false)
 		if err != nil {
 			t.Log.Warn("exclusions not reloaded", "error", err)
 			t.Say("exclusions: %v", err)
