@@ -126,14 +126,8 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 				return nil
 			}
 		}
-		give := yield
-		if isAside {
-			give = func(e Entry) bool {
-				e.aside = true
-				return yield(e)
-			}
-		}
-		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, give) {
+		t.row.aside = isAside
+		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, yield) {
 			return nil
 		}
 	}
