@@ -117,15 +117,7 @@ type Master struct {
 // NewMaster builds the list of a master. It returns an error if c.Fleet is invalid.
 // Reply and ServeHTTP answer without a network. Listen must be called before Serve.
 func NewMaster(c MasterConfig) (*Master, error) {
-	if c.Page == 0 {
-		c.Page = pageAddrs
-	}
-	if c.Cap == 0 {
-		c.Cap = webCap
-	}
-	if c.In == 0 {
-		c.In = time.Minute
-	}
+	c.Page, c.Cap, c.In = cmp.Or(c.Page, pageAddrs), cmp.Or(c.Cap, webCap), cmp.Or(c.In, time.Minute)
 	list, err := listOf(&c)
 	if err != nil {
 		return nil, fmt.Errorf("master: %w", err)
