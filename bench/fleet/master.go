@@ -66,11 +66,9 @@ const (
 	MasterNoTerminator MasterFault = "no-terminator" // the last page has no terminator; the page after it is empty
 	MasterEndless      MasterFault = "endless"       // the list never ends: the first address follows the last
 	MasterStuck        MasterFault = "stuck"         // every request gets the same page
-	MasterSeedLast     MasterFault = "seed-last"     // a page contains only the seed of the request
 	MasterOverlaps     MasterFault = "overlaps"      // pages begin with the last addresses of the previous page
 	MasterTwice        MasterFault = "twice"         // each page comes twice
 	MasterStranger     MasterFault = "stranger"      // before each page, two datagrams that are not pages
-	MasterStub         MasterFault = "stub"          // pages end inside the first address
 )
 
 // The faults of a list over HTTP.
@@ -88,7 +86,7 @@ const (
 
 var masterFaults = []string{
 	"400", "403", "429", "503", "empty", "endless", "html", "huge", "malformed", "no-terminator", "overlaps",
-	"redirect", "seed-last", "silent", "stranger", "stub", "stuck", "truncated", "twice",
+	"redirect", "silent", "stranger", "stuck", "truncated", "twice",
 }
 
 // ParseMasterFaults reads the words of faults, separated by commas. It returns nil
@@ -117,15 +115,7 @@ type Master struct {
 // NewMaster builds the list of a master. It returns an error if c.Fleet is invalid.
 // Reply and ServeHTTP answer without a network. Listen must be called before Serve.
 func NewMaster(c MasterConfig) (*Master, error) {
-	if c.Page == 0 {
-		c.Page = pageAddrs
-	}
-	if c.Cap == 0 {
-		c.Cap = webCap
-	}
-	if c.In == 0 {
-		c.In = time.Minute
-	}
+	c.Page, c.Cap, c.In = cmp.Or(c.Page, pageAddrs), cmp.Or(c.Cap, webCap), cmp.Or(c.In, time.Minute)
 	list, err := listOf(&c)
 	if err != nil {
 		return nil, fmt.Errorf("master: %w", err)
@@ -273,8 +263,6 @@ func (m *Master) Reply(request []byte) [][]byte {
 	}
 	addrs, end := m.page(from, q.Region, filter)
 	switch {
-	case has(MasterSeedLast):
-		addrs, end = []netip.AddrPort{q.Seed}, false
 	case has(MasterEndless) && end:
 		again, _ := m.page(0, q.Region, filter)
 		addrs, end = append(addrs, again...), false
@@ -285,9 +273,6 @@ func (m *Master) Reply(request []byte) [][]byte {
 	datagram := (&master.Page{Addrs: addrs, End: end}).Append(nil)
 	if has(MasterTruncated) && len(addrs) > 1 {
 		datagram = datagram[:len(datagram)-4]
-	}
-	if has(MasterStub) {
-		datagram = datagram[:min(len(datagram), 6+3)]
 	}
 	replies := [][]byte{datagram}
 	if has(MasterStranger) {

@@ -323,7 +323,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	f.opts.Lists.Files = f.files(args)
 	f.opts.Lists.Windows = f.windows.read
 	f.opts.Lists.Extend = func() {
-		if err := exclusions.Extend(); err != nil {
+		if _, err := exclusions.Reload(true); err != nil {
 			a.term.Say("the old exclusions still apply: %v", err)
 		}
 	}
@@ -552,7 +552,7 @@ func (h *hookFlags) post(a *app, hook *watch.Webhook) error {
 // it uses the latest fetched list. It warns if the rate is too low to check all servers in
 // one cycle.
 func (f *watchFlags) load(ctx context.Context, a *app, exclusions *list.Exclusions, args []string, fetch bool) (*watch.List, error) {
-	if _, err := exclusions.Reload(); err != nil {
+	if _, err := exclusions.Reload(false); err != nil {
 		a.term.Say("the old exclusions still apply: %v", err)
 	}
 	bad := &scan.BadLines{Terminal: a.term, Resolves: f.Resolve}

@@ -40,7 +40,7 @@ type input struct {
 	// names holds the targets of an argument that is not a list. For a host that Load has
 	// not looked up yet, it holds one name without addresses.
 	names  []name
-	host   string  // the host name that Load looks up, without its port; may be empty
+	host   *lookup // the host name that Load looks up; nil if the argument is not one
 	path   string  // path of a list; "-" for standard input
 	source *Source // the Source of a list that is not a file; path holds its Name
 	size   int64   // size of a list in bytes; -1: unknown

@@ -27,7 +27,7 @@
 // ranges of numbers, separated by commas. Config.Ports then does not apply.
 //
 // A line may hold several targets of one form: addresses with ports, addresses without
-// ports, networks, or ranges. A line with several targets and other text is invalid,
+// ports, or networks and ranges. A line with several targets and other text is invalid,
 // unless the text follows a '#'. A line is also invalid if its first word has a port, but
 // its second word is an address without a port. Only the first word may be a host name.
 //
@@ -50,37 +50,20 @@
 //
 // # Other lists
 //
-// A list may be compressed with gzip or zstd, and written in UTF-16. The format is
-// detected from the first bytes:
+// A list may be compressed with gzip or zstd, and written in UTF-16. Its format is
+// detected from the first bytes. Besides NDJSON, such as a census, CSV and TSV, there are
+// the lists of other programs (docs/FORMATS.md, section 5) and any of Config.Formats.
 //
-//   - NDJSON, one object per line: a census, or what Shodan, naabu, ZMap, httpx,
-//     xash3d-query, masscan -oD, Censys, gamedig, BattleMetrics, DZSA and Pterodactyl
-//     write. addrKeys lists the keys of the address. In a key, case and separators don't
-//     matter.
-//   - CSV, with commas or semicolons, and TSV. The first line may name the columns, with
-//     the keys of NDJSON. If no column has a name for the address, the address is in the
-//     first column that holds one. If the columns have no names, the column after the
-//     address may hold the port, and a row may hold several targets of one form; any other
-//     second target makes the row invalid. A list whose first line begins with ip:port is
-//     text, and the rest of a line is the tag.
-//   - masscan -oL and -oJ, nmap -oG, RustScan -g, and Xash3D's lists of servers.
-//   - any of Config.Formats.
+// The first line of a table may name the columns, with the keys of NDJSON. In a key, case
+// and separators don't matter. If no column has a name for the address, the address is in
+// the first column that holds one. If the columns have no names, the column after the
+// address may hold the port, and a second target makes the row invalid. If no column is named "tag", the first column named
+// "name", "server_name", "label" or "title" has the tags. A list whose first line begins
+// with ip:port is text, and the rest of a line is the tag.
 //
-// In a table, a line that begins with '#' is a row if it has an address in the column of
-// addresses. A quoted field must not have line breaks. The lines of such a field are
-// invalid up to its closing quote, or for about 4 KiB.
-//
-// XML is not supported. If no column of a table is named "tag", the first column named
-// "name", "server_name", "label" or "title" has the tags. An address may be written
-// steam://connect/ADDRESS or "connect ADDRESS".
-//
-// Rows for TCP, closed ports and banners are skipped. The port is the value of a key such
-// as query_port, queryPort, qport or portQuery. Without such a key, it is the port in the
-// address, or else the value of the key "port". The key "gameport", for the port where
-// players join, is not used. The meaning of other keys with the word "port" is unknown. If
-// a row has a port only under such a key, and Config.Ports is empty, the row is invalid.
-// Config.Note gets the number of other rows that have several ports. If the port is inside
-// a nested object or array, the fault says that jq can flatten the row.
+// Rows for TCP, closed ports and banners are skipped. If a row has a port only under a key
+// of unknown meaning, and Config.Ports is empty, the row is invalid. Config.Note gets the
+// number of other rows that have several ports.
 //
 // A list that was truncated, because a disk was full or a program was killed, yields its
 // complete entries; its end is an invalid line.
@@ -104,9 +87,9 @@
 // far apart. In a network, they are as many targets apart as the network has addresses. In
 // a list, the targets for two ports that differ by n are at least about 1/(3n) of the list
 // apart. The order depends on the seed, the contents of the lists and the ports. It does
-// not depend on the order of lines and arguments. A listed target takes 8 bytes, however
-// often it is repeated, and a tag 16 bytes. The memory for a network does not depend on
-// its size.
+// not depend on the order of lines and arguments. A listed target takes 8 bytes, and up to
+// 16 while the lists are read, however often it is repeated. A tag takes 16 bytes. The
+// memory for a network does not depend on its size.
 //
 // In the order of the input, targets are yielded while lists are read. The targets of a
 // network are yielded port by port. A listed target takes 20 to 48 bytes, so that

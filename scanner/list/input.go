@@ -3,7 +3,6 @@ package list
 import (
 	"fmt"
 	"io"
-	"net/netip"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -21,8 +20,6 @@ type Format struct {
 	// Read calls yield for every entry of the list, in order, until yield returns
 	// false. It returns an error if reading fails.
 	Read func(r io.Reader, yield func(Entry) bool) error
-
-	note string // a remark for the user about a list in this format
 }
 
 const sniffLen = 4096
@@ -32,15 +29,11 @@ const sniffLen = 4096
 type Entry struct {
 	Line int // line or item number, from 1
 
-	// Addr is the target; a target with port 0 is unscannable.
-	Addr netip.AddrPort
-
-	// Text is the target of an Entry without Addr, written as in a line of text: ip:port,
-	// ip, network or name:port.
+	// Text is the target, written as in a line of text: ip:port, ip, network or name:port.
 	Text []byte
 
-	// Row is a JSON object that replaces Addr, Text and Tag. It has the same keys as a
-	// line of an NDJSON list.
+	// Row is a JSON object that replaces Text and Tag. It has the same keys as a line of an
+	// NDJSON list.
 	Row []byte
 
 	Tag    []byte // the target's tag; hostile text
@@ -105,12 +98,8 @@ func show(text []byte) string {
 	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
 		end--
 	}
-	s := string(text[:end])
-	notPrintable := func(r rune) bool { return !strconv.IsPrint(r) }
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, notPrintable) {
-		s = strconv.Quote(s)
-		s = unquote.Replace(s[1 : len(s)-1])
-	}
+	s := strconv.Quote(string(text[:end]))
+	s = unquote.Replace(s[1 : len(s)-1])
 	if end < len(text) {
 		s += "…"
 	}

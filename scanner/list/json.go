@@ -15,24 +15,13 @@ import (
 var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
-	// httpx lists web servers. Only their hosts are used, not their ports.
-	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015", Sniff: func(head []byte) bool {
-		var o object
-		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
-	}}
-
 	// masscan writes an array with each object on its own line.
 	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 
 	// jsonArray is an array, or an object of several lines. Such a list is invalid.
 	// Config.Formats are tried before this format; they may read an array, such as an
 	// answer of a master server.
-	jsonArray = Format{Name: "JSON", Sniff: func(head []byte) bool {
-		return isArray.Match(head) && !sniffNDJSON(head)
-	}, Read: func(_ io.Reader, yield func(Entry) bool) error {
-		yield(Entry{Line: 1, Text: []byte("["), Fault: faultArray})
-		return nil
-	}}
+	jsonArray = refused("JSON", func(head []byte) bool { return isArray.Match(head) && !sniffNDJSON(head) }, "[", faultArray)
 )
 
 var (
@@ -76,8 +65,6 @@ func readNDJSON(r io.Reader, yield func(Entry) bool) (err error) {
 			case fault == faultLineEnds:
 			case bad != nil && line.last:
 				fault = faultTruncated
-			case bad != nil && (bytes.Contains(text, []byte("NaN")) || bytes.Contains(text, []byte("Infinity"))):
-				fault = faultNaN
 			case bad != nil:
 				fault = faultJSON
 			case fault != "": // the list was cut off after a complete record
@@ -101,27 +88,49 @@ const recordSchema = "1"
 func (o *object) parse(text []byte) error {
 	o.clear()
 	o.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if err := o.members(); err != nil {
+		return err
+	}
+	if _, err := o.dec.ReadToken(); err != io.EOF {
+		return faultJSON
+	}
+	return nil
+}
+
+// members reads the members of an object, the next value of o.dec. BattleMetrics has
+// {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. The members of these inner
+// objects count as members of the object itself.
+func (o *object) members() error {
 	if t, err := o.dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return faultJSON
 	}
-	for first := true; o.dec.PeekKind() == '"'; first = false {
+	for first := o.dec.StackDepth() == 1; o.dec.PeekKind() == '"'; first = false {
 		t, err := o.dec.ReadToken()
 		if err != nil {
 			return err
 		}
 		key := t.String()
+		m, kind := o.member(key), o.dec.PeekKind()
+		if kind == '{' && (m.name == "attributes" || m.name == "endpoint") {
+			if err := o.members(); err != nil {
+				return err
+			}
+			continue
+		}
 		value, err := o.dec.ReadValue()
 		if err != nil {
 			return err
 		}
-		kind := value.Kind()
 		if first && key == "schema" && kind == '0' && len(value) < 10 {
 			if o.census = string(value) == recordSchema; !o.census {
 				o.schema = string(value)
 			}
 		}
-		m, composed := o.member(key), kind == '{' || kind == '['
-		o.nested = o.nested || composed && !o.census && (m.nestedPort() != notPort || namesPort.Match(value))
+		composed := kind == '{' || kind == '['
+		if composed && !o.census && (m.port != notPort || namesPort.Match(value)) {
+			o.nested = true
+			o.around = o.around || kind == '{' || !isMember[m.name]
+		}
 		switch {
 		case kind == 'n':
 			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort
@@ -132,22 +141,8 @@ func (o *object) parse(text []byte) error {
 			o.put(m, string(value))
 		}
 	}
-	if _, err := o.dec.ReadToken(); err != nil {
-		return err
-	}
-	if _, err := o.dec.ReadToken(); err != io.EOF {
-		return faultJSON
-	}
-	// BattleMetrics has {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. The
-	// members of these inner objects count as members of the object itself.
-	o.merge(o.inside("attributes"))
-	if end := o.inside("endpoint"); end != nil {
-		if end.values["queryport"] == "" {
-			end.values["queryport"], end.values["port"] = end.values["port"], ""
-		}
-		o.merge(end)
-	}
-	return nil
+	_, err := o.dec.ReadToken()
+	return err
 }
 
 // plain returns a string without its quotes, and any other value as written.

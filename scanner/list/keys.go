@@ -6,29 +6,24 @@ import "slices"
 // that a scatterer made from a target.
 //
 // The set collects keys in rounds. It sorts each round and removes the duplicates; the
-// result is a run. Two runs of similar length are merged, so that there are few runs. Runs
-// are made of blocks. A merge refills the blocks that it has emptied, so it takes little
-// extra memory.
+// result is a run. Two runs of similar length are merged, so that there are few runs.
 type keySet struct {
 	// round holds each key with its index in the round. Sorting therefore puts the first
 	// mention of a key before its other mentions.
 	round  []uint64
-	labels []*labels  // labels of the keys in round, by index
-	runs   []run      // the oldest first
-	empty  [][]uint64 // blocks for reuse
+	labels []*labels // labels of the keys in round, by index
+	runs   []run     // the oldest first
 }
 
 // run is a sequence of keys in ascending order, without duplicates.
 type run struct {
 	keys  sorted
-	taken int    // number of keys that were taken from the first block
 	notes []note // the labels, in the order of their keys; most keys have none
 }
 
-// sorted holds keys in ascending order, in blocks of roundLen keys; only the last block
-// may have fewer. Each key is shifted left by indexBits; the lowest bit is set if the first
-// mention of the key has labels.
-type sorted [][]uint64
+// sorted holds keys in ascending order. Each key is shifted left by indexBits; the lowest
+// bit is set if the first mention of the key has labels.
+type sorted []uint64
 
 type note struct {
 	key    uint64
@@ -41,14 +36,17 @@ const (
 	noKey     = uint64(1) << 63
 )
 
-func (s sorted) len() (n uint64) {
-	if last := len(s) - 1; last >= 0 {
-		n = uint64(last*roundLen + len(s[last]))
-	}
-	return n
-}
+func (s sorted) len() uint64 { return uint64(len(s)) }
 
-func (s sorted) at(i uint64) uint64 { return s[i/roundLen][i%roundLen] >> indexBits }
+func (s sorted) at(i uint64) uint64 { return s[i] >> indexBits }
+
+// first returns the first key, or noKey if there is none.
+func (s sorted) first() uint64 {
+	if len(s) == 0 {
+		return noKey
+	}
+	return s.at(0)
+}
 
 // add adds the key of a target. s is nil if the target has no labels.
 func (ks *keySet) add(key uint64, s *labels) {
@@ -63,13 +61,19 @@ func (ks *keySet) add(key uint64, s *labels) {
 // most twice as long.
 func (ks *keySet) endRound() {
 	slices.Sort(ks.round)
-	r := run{}
-	last := noKey
+	r, last := run{keys: make(sorted, 0, len(ks.round))}, noKey
 	for _, e := range ks.round {
-		if key := e >> indexBits; key != last {
-			last = key
-			ks.put(&r, key, ks.labels[e%roundLen])
+		key := e >> indexBits
+		if key == last {
+			continue
 		}
+		last = key
+		s, e := ks.labels[e%roundLen], key<<indexBits
+		if s != nil {
+			e++
+			r.notes = append(r.notes, note{key, s})
+		}
+		r.keys = append(r.keys, e)
 	}
 	ks.round = ks.round[:0]
 	ks.runs = append(ks.runs, r)
@@ -78,63 +82,33 @@ func (ks *keySet) endRound() {
 	}
 }
 
-func (ks *keySet) put(r *run, key uint64, s *labels) {
-	last := len(r.keys) - 1
-	if last < 0 || len(r.keys[last]) == roundLen {
-		if len(ks.empty) == 0 {
-			ks.empty = append(ks.empty, make([]uint64, 0, roundLen))
-		}
-		last++
-		r.keys = append(r.keys, ks.empty[len(ks.empty)-1])
-		ks.empty = ks.empty[:len(ks.empty)-1]
-	}
-	e := key << indexBits
-	if s != nil {
-		e++
-		r.notes = append(r.notes, note{key, s})
-	}
-	r.keys[last] = append(r.keys[last], e)
-}
-
-func (r *run) first() uint64 {
-	if len(r.keys) == 0 {
-		return noKey
-	}
-	return r.keys[0][r.taken] >> indexBits
-}
-
-// take removes the first key of a run, and returns the labels of that key.
-func (ks *keySet) take(r *run) (s *labels) {
-	if r.keys[0][r.taken]%roundLen != 0 {
-		s, r.notes = r.notes[0].labels, r.notes[1:]
-	}
-	if r.taken++; r.taken == len(r.keys[0]) {
-		ks.empty = append(ks.empty, r.keys[0][:0])
-		r.keys, r.taken = r.keys[1:], 0
-	}
-	return s
-}
-
 // mergeLast merges the two latest runs. If a key is in both, the labels in the older run
 // are used.
 func (ks *keySet) mergeLast() {
 	last := len(ks.runs) - 1
-	a, b, out := ks.runs[last-1], ks.runs[last], run{}
-	for {
-		x, y := a.first(), b.first()
-		if x == y {
-			if x == noKey {
-				break
-			}
-			ks.take(&b)
+	a, b := ks.runs[last-1], ks.runs[last]
+	out := run{make(sorted, 0, len(a.keys)+len(b.keys)), make([]note, 0, len(a.notes)+len(b.notes))}
+	for len(a.keys)+len(b.keys) > 0 {
+		from, x, y := &a, a.keys.first(), b.keys.first()
+		switch {
+		case x == y:
+			b.take()
+		case y < x:
+			from = &b
 		}
-		if x <= y {
-			ks.put(&out, x, ks.take(&a))
-		} else {
-			ks.put(&out, y, ks.take(&b))
-		}
+		e, notes := from.take()
+		out.keys, out.notes = append(out.keys, e), append(out.notes, notes...)
 	}
 	ks.runs = append(slices.Delete(ks.runs, last-1, last+1), out) // Delete also zeroes the unused slots, so that their labels can be freed
+}
+
+// take removes the first key of a run and its labels.
+func (r *run) take() (e uint64, notes []note) {
+	e, r.keys = r.keys[0], r.keys[1:]
+	if e%roundLen != 0 {
+		notes, r.notes = r.notes[:1], r.notes[1:]
+	}
+	return e, notes
 }
 
 // finish merges all runs. It returns the keys for which keep returns true, and the labels
@@ -144,12 +118,6 @@ func (ks *keySet) finish(keep func(key uint64) bool) (sorted, []note) {
 	for len(ks.runs) > 1 {
 		ks.mergeLast()
 	}
-	all, chosen := ks.runs[0], run{}
-	notes := all.notes
-	for key := all.first(); key != noKey; key = all.first() {
-		if ks.take(&all); keep(key) {
-			ks.put(&chosen, key, nil)
-		}
-	}
-	return chosen.keys, notes
+	all := ks.runs[0]
+	return slices.DeleteFunc(all.keys, func(e uint64) bool { return !keep(e >> indexBits) }), all.notes
 }

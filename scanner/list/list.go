@@ -94,7 +94,7 @@ func Open(cfg Config) (*List, error) {
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
 	l.formats = append([]Format{xml, masscanJSON}, cfg.Formats...)
-	l.formats = append(append(l.formats, jsonArray, httpx, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
+	l.formats = append(append(l.formats, jsonArray, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})
@@ -110,9 +110,9 @@ func Open(cfg Config) (*List, error) {
 	lists := 0 // number of inputs that are lists or hosts
 	for _, in := range l.inputs {
 		switch {
-		case in.host == "" && in.path == "":
+		case in.host == nil && in.path == "":
 			continue
-		case in.host != "" || in.size < 0 || l.bytes < 0:
+		case in.host != nil || in.size < 0 || l.bytes < 0:
 			l.bytes = -1
 		default:
 			l.bytes += in.size

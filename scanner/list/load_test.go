@@ -273,23 +273,6 @@ func TestResolveBounded(t *testing.T) {
 	})
 }
 
-// TestResolveStreams checks that the targets of a host name from a pipe, and the
-// target after them, are yielded before the pipe is closed.
-func TestResolveStreams(t *testing.T) {
-	r, w := io.Pipe()
-	l := mustOpen(t, Config{InOrder: true, Stdin: r, Resolve: names})
-	go io.WriteString(w, "one.example:1\n8.0.0.9:1\n")
-	n := 0
-	for range l.From(0) {
-		if n++; n == 2 {
-			w.Close()
-		}
-	}
-	if n != 2 {
-		t.Errorf("%d targets", n)
-	}
-}
-
 // TestInputs checks what Inputs reports about a file and standard input, and that
 // SHA256 stays empty if a list was not read to its end.
 func TestInputs(t *testing.T) {

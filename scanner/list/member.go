@@ -76,6 +76,8 @@ func newMember(key string) member {
 	switch {
 	case m.name == "port", m.name == "sport":
 		m.port = plainPort
+	case m.name == "ports", m.name == "services":
+		m.port = otherPort
 	case m.name == "qport", isPort && strings.Contains(m.name, "query") && queryName.MatchString(m.name):
 		m = member{name: "queryport", port: queryPort}
 	case slices.Contains([]string{"gameport", "portgame", "specport", "sourcetvport"}, m.name):
@@ -88,14 +90,6 @@ func newMember(key string) member {
 	}
 	m.rare = isMember[m.name] || m.name == "saddr" || m.name == "sport" || m.name == "dport"
 	return m
-}
-
-// nestedPort returns the kind of port of the values in an object or array under this key.
-func (m member) nestedPort() portKind {
-	if m.name == "ports" || m.name == "services" {
-		return otherPort
-	}
-	return m.port
 }
 
 var (
@@ -128,10 +122,7 @@ func mayBePort(value string) bool {
 // put stores a value, unless its key already has one. It replaces a stored port 0, and
 // records further ports.
 func (o *object) put(m member, value string) {
-	was := ""
-	if m.name != "" {
-		was = o.values[m.name]
-	}
+	was := o.values[m.name] // empty if m has no name
 	switch m.port {
 	case queryPort, plainPort:
 		value = trimPort(value)
@@ -154,8 +145,6 @@ func (o *object) put(m member, value string) {
 		return
 	case m.name == "" || was != "" && (was != "0" || m.port == notPort):
 		return
-	case o.values == nil:
-		o.values = map[string]string{}
 	}
 	o.rare = o.rare || m.rare
 	o.values[m.name] = value
@@ -164,21 +153,25 @@ func (o *object) put(m member, value string) {
 // other records a value that may be the query port. Either its key is ambiguous, or
 // another value is already used as the port.
 func (o *object) other(value string) {
-	if mayBePort(value) {
+	if mayBePort(value) && value[0] != '[' && value[0] != '{' {
 		o.others = append(o.others, trimPort(value))
 	}
 }
 
 func (o *object) clear() {
+	if o.values == nil {
+		o.values = map[string]string{}
+	}
 	clear(o.values)
 	o.others = o.others[:0]
-	o.joins, o.twice, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, false, "", ""
+	o.joins, o.twice, o.noPort, o.nested, o.around, o.rare = false, false, false, false, false, false
+	o.inner, o.aside, o.census, o.schema = false, false, false, ""
 }
 
-// first returns the value of the first of these keys that has a value other than an object.
+// first returns the value of the first of these keys that has a value.
 func (o *object) first(keys ...string) string {
 	for _, key := range keys {
-		if v := o.values[key]; v != "" && v[0] != '{' {
+		if v := o.values[key]; v != "" {
 			return v
 		}
 	}

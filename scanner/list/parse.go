@@ -30,7 +30,6 @@ const (
 	faultNoPort      fault = "an exclusion applies to all ports of an address: omit the port"
 	faultPorts       fault = "the ports must be numbers from 1 to 65535, or ranges such as 27015-27020"
 	faultJSON        fault = "the line is not a JSON object"
-	faultNaN         fault = "NaN and Infinity are not valid in JSON; write null instead"
 	faultArray       fault = "the list must have one JSON object per line: convert an array with jq -c '.[]', or an object of several lines with jq -c '.'"
 	faultNoAddress   fault = "no address found"
 	faultQuote       fault = "a quoted field has no closing quote on its line"
@@ -53,6 +52,7 @@ const (
 	kindAddrPort             // a.b.c.d:port
 	kindBlock                // a.b.c.d/n or a.b.c.d-e.f.g.h
 	kindIPv6                 // an IPv6 address, network or range
+	kindNone                 // a host name, or no target
 )
 
 // name is an address, a network or a range as written.

@@ -26,7 +26,7 @@ func TestExclusionsFromPipe(t *testing.T) {
 	go os.WriteFile(path, []byte("1.0.0.0/24\n"), 0)
 	x := mustExclude(t, exclusionConfig{Files: []string{path}})
 	for range 2 {
-		if _, err := x.Reload(); err != nil {
+		if _, err := x.Reload(false); err != nil {
 			t.Fatal(err)
 		}
 		if !x.Excluded(addr("1.0.0.1")) {

@@ -68,7 +68,7 @@ var portLists = struct {
 	parsed map[string][]uint16
 }{parsed: map[string][]uint16{}}
 
-// maxPortLists is the maximum length of portLists.parsed and of blocks.recent.
+// maxPortLists is the maximum length of portLists.parsed.
 const maxPortLists = 64
 
 var isPortList = regexp.MustCompile(`^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$`)

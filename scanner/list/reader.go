@@ -135,11 +135,9 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 		return false, err
 	}
 	more = true
-	r.count.Format = "text"
 	if i := slices.IndexFunc(r.l.formats, func(f Format) bool { return f.Sniff(head) }); i >= 0 {
 		f := &r.l.formats[i]
 		r.count.Format = f.Name
-		r.note(f.note)
 		err = f.Read(b, func(e Entry) bool {
 			r.line = e.Line
 			more = r.entry(&e) && r.next(b)
@@ -162,8 +160,8 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
 		{r.said.aside, "lines with another address after the first: %d; only the first address is queried, so write one target per line"},
 	} {
-		if row.n > 0 {
-			r.note(fmt.Sprintf(row.text, row.n))
+		if row.n > 0 && !r.check && r.l.cfg.Note != nil {
+			r.l.cfg.Note(r.in.title() + ": " + fmt.Sprintf(row.text, row.n))
 		}
 	}
 	if u, ok := plain.(*unpacker); ok {
@@ -205,12 +203,6 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (r *reader) note(text string) {
-	if text != "" && !r.check && r.l.cfg.Note != nil {
-		r.l.cfg.Note(r.in.title() + ": " + text)
-	}
-}
-
 func (r *reader) entry(e *Entry) bool {
 	s := labels{tag: string(e.Tag)}
 	if r.l.cfg.KeepMaster {
@@ -222,42 +214,26 @@ func (r *reader) entry(e *Entry) bool {
 		return true
 	case e.Fault != nil:
 		return r.invalid(r.at(e.Text), e.Fault)
-	case e.Row != nil:
-		return r.object(e)
-	case !e.Addr.IsValid():
-		if e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text) {
-			return r.invalid(r.at(e.Text), e.unclear)
-		}
-		if e.beside {
-			r.said.beside++
-		}
-		if e.hostOnly && r.lacksPort(e.Text) {
-			r.said.hosts++
-		}
-		if e.aside {
-			r.said.aside++
-		}
-		return r.named(e.Text, s, e.Text)
-	case !e.Addr.Addr().Unmap().Is4():
-		return r.name(name{kind: kindIPv6}, s, []byte(e.Addr.String()))
-	}
-	ip := ipOf(e.Addr.Addr().Unmap())
-	n := name{kind: kindAddrPort, span: span{ip, ip}, port: e.Addr.Port()}
-	if f := r.unscannable(&n); f != "" {
-		return r.invalid(r.at([]byte(e.Addr.String())), f)
-	}
-	return r.name(n, s, nil)
-}
-
-// object reads the targets of e.Row.
-func (r *reader) object(e *Entry) bool {
-	if r.row.parse(e.Row) != nil {
+	case e.Row != nil && r.row.parse(e.Row) != nil:
 		return r.invalid(r.at(e.Row), faultJSON)
+	case e.Row != nil:
+		return r.row.entries(e.Line, e.Row, func(target Entry) bool {
+			target.Master = e.Master
+			return r.entry(&target)
+		})
+	case e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text):
+		return r.invalid(r.at(e.Text), e.unclear)
 	}
-	return r.row.entries(e.Line, e.Row, func(target Entry) bool {
-		target.Master = e.Master
-		return r.entry(&target)
-	})
+	if e.beside {
+		r.said.beside++
+	}
+	if e.hostOnly && r.lacksPort(e.Text) {
+		r.said.hosts++
+	}
+	if e.aside {
+		r.said.aside++
+	}
+	return r.named(e.Text, s, e.Text)
 }
 
 // named reads the name in addr. Its last argument is the line that contains the name.
@@ -277,7 +253,7 @@ func (r *reader) named(addr []byte, s labels, all []byte) bool {
 		case r.check:
 			return true
 		}
-		return r.enqueue(pending{name: n, labels: s, host: host, where: r.at(addr)})
+		return r.enqueue(pending{name: n, labels: s, lookup: host, where: r.at(addr)})
 	}
 	return r.invalid(r.at(all), f)
 }
@@ -424,20 +400,15 @@ var another = regexp.MustCompile(`(?i)^[^0-9a-z]*(connect |steam://connect/)?[0-
 // cutTag splits a line without surrounding white space into address and tag. White space,
 // a semicolon or a comma begins the tag; a comma in a list of ports does not.
 func cutTag(line []byte) (addr, tag []byte) {
-	for i, c := range line {
-		if c == ',' {
-			ports, end := bytes.LastIndexByte(line[:i], ':')+1, len(line)
-			if n := bytes.IndexAny(line[i:], "; \t"); n > 0 {
-				end = i + n
-			}
-			list := bytes.TrimRight(line[ports:end], ",")
-			if ports > 0 && i < ports+len(list) && isPortList.Match(list) {
-				continue
-			}
-		}
-		if c == ',' || c == ';' || isSpace(c) {
-			return line[:i], bytes.TrimSpace(line[i+1:])
+	end := slices.IndexFunc(line, func(c byte) bool { return c == ';' || isSpace(c) })
+	if end < 0 {
+		end = len(line)
+	}
+	addr = bytes.TrimRight(line[:end], ",")
+	if comma := bytes.IndexByte(addr, ','); comma >= 0 {
+		if _, ports, _ := bytes.Cut(addr, []byte(":")); !isPortList.Match(ports) {
+			addr, end = addr[:comma], comma
 		}
 	}
-	return line, nil
+	return addr, bytes.TrimSpace(line[min(end+1, len(line)):])
 }

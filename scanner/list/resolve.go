@@ -2,7 +2,6 @@ package list
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,35 +16,51 @@ const (
 	maxPending = 1024 // maximum length of reader.pending
 )
 
-var errNoIPv4 = errors.New("the name has no IPv4 address")
+// lookup is a host name and its addresses.
+type lookup struct {
+	host  string
+	found []uint32 // the IPv4 addresses, including IPv4-mapped IPv6 addresses
+	err   error
+}
 
 // pending is an entry that waits: a host name that is not looked up yet, or an address,
 // network or range that comes after such a host name in the input. An entry of the second
 // kind waits too, because the targets keep the order of the input.
 type pending struct {
-	name   name // for a host name, only its port is set
-	labels labels
-	host   string // the host name; empty if there is nothing to look up
-	where  Invalid
-	found  []uint32
-	err    error
+	name    name // for a host name, only its port is set
+	labels  labels
+	where   Invalid
+	*lookup // nil if there is nothing to look up
 }
 
-// lookUp returns the IPv4 addresses of a host, including IPv4-mapped IPv6 addresses.
-func (l *List) lookUp(ctx context.Context, host string) (found []uint32, err error) {
-	addrs, err := l.cfg.Resolve(ctx, host)
-	for _, a := range addrs {
-		if a = a.Unmap(); a.Is4() {
-			found = append(found, ipOf(a))
-		}
+// lookUp looks up host names, at most maxLookups at a time. It returns the error of ctx.
+func (l *List) lookUp(ctx context.Context, hosts []*lookup) error {
+	var all sync.WaitGroup
+	running := make(chan struct{}, maxLookups)
+	for _, h := range hosts {
+		running <- struct{}{}
+		all.Go(func() {
+			defer func() { <-running }()
+			if ctx.Err() != nil {
+				return
+			}
+			addrs, err := l.cfg.Resolve(ctx, h.host)
+			for _, a := range addrs {
+				if a = a.Unmap(); a.Is4() {
+					h.found = append(h.found, ipOf(a))
+				}
+			}
+			switch {
+			case len(h.found) > 0:
+			case err != nil:
+				h.err = fmt.Errorf("looking up the host name failed: %w", err)
+			default:
+				h.err = errors.New("the name has no IPv4 address")
+			}
+		})
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if len(found) > 0 {
-		return found, nil
-	}
-	return nil, cmp.Or(err, errNoIPv4)
+	all.Wait()
+	return ctx.Err()
 }
 
 func (r *reader) enqueue(p pending) bool {
@@ -53,78 +68,57 @@ func (r *reader) enqueue(p pending) bool {
 	return len(r.pending) < maxPending || r.settle()
 }
 
-// forEach calls do(i) for each i from 0 to n-1, in at most maxLookups goroutines at a time,
-// and waits until all calls have returned.
-func forEach(n int, do func(i int)) {
-	var all sync.WaitGroup
-	running := make(chan struct{}, maxLookups)
-	for i := range n {
-		running <- struct{}{}
-		all.Go(func() {
-			defer func() { <-running }()
-			do(i)
-		})
-	}
-	all.Wait()
-}
-
 // settle empties r.pending: it looks up the host names, then passes on all entries in order.
 func (r *reader) settle() bool {
 	all := r.pending
 	r.pending = nil
-	forEach(len(all), func(i int) {
-		if p := &all[i]; p.host != "" && r.ctx.Err() == nil {
-			p.found, p.err = r.l.lookUp(r.ctx, p.host)
+	var hosts []*lookup
+	for i := range all {
+		if all[i].lookup != nil {
+			hosts = append(hosts, all[i].lookup)
 		}
-	})
+	}
+	if r.l.lookUp(r.ctx, hosts) != nil {
+		return false
+	}
 	for i := range all {
 		p := &all[i]
-		more := r.ctx.Err() == nil
+		more := true
 		switch {
-		case !more:
-		case p.host == "":
+		case p.lookup == nil:
 			more = r.passOn(p.name, p.labels)
-		case p.err == errNoIPv4:
-			more = r.invalid(p.where, p.err)
 		case p.err != nil:
-			more = r.invalid(p.where, fmt.Errorf("looking up the host name failed: %w", p.err))
+			more = r.invalid(p.where, p.err)
+		default:
+			for _, n := range p.name.at(p.found) {
+				more = more && r.passOn(n, p.labels)
+			}
 		}
-		for _, ip := range p.found {
-			p.name.span = span{ip, ip}
-			more = more && r.passOn(p.name, p.labels)
-		}
-		if !more {
+		if !more || r.ctx.Err() != nil {
 			return false
 		}
 	}
 	return true
 }
 
+// lookUpArgs looks up the host names among the arguments.
 func (l *List) lookUpArgs(ctx context.Context) error {
-	var hosts []*input
+	var hosts []*lookup
 	for _, in := range l.inputs {
-		if in.host != "" {
-			hosts = append(hosts, in)
+		if in.host != nil {
+			hosts = append(hosts, in.host)
 		}
 	}
-	found, errs := make([][]uint32, len(hosts)), make([]error, len(hosts))
-	forEach(len(hosts), func(i int) { found[i], errs[i] = l.lookUp(ctx, hosts[i].host) })
-	for i, err := range errs {
-		problem := "no such file, and "
+	if err := l.lookUp(ctx, hosts); err != nil {
+		return err
+	}
+	for _, in := range l.inputs {
 		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil && err != errNoIPv4:
-			problem += "looking up the host name failed: "
-			fallthrough
-		case err != nil:
-			return &ArgError{Arg: show([]byte(hosts[i].arg)), Problem: problem + err.Error(), Err: err}
-		}
-		n := hosts[i].names[0]
-		hosts[i].names = nil
-		for _, ip := range found[i] {
-			n.span = span{ip, ip}
-			hosts[i].names = append(hosts[i].names, n)
+		case in.host == nil:
+		case in.host.err != nil:
+			return &ArgError{Arg: show([]byte(in.arg)), Problem: "no such file, and " + in.host.err.Error(), Err: in.host.err}
+		default:
+			in.names = in.names[0].at(in.host.found)
 		}
 	}
 	return nil
@@ -157,11 +151,20 @@ func isHost(b []byte) bool {
 
 // parseHost splits b into a host name and its port, which may be missing. It sets only the
 // port and the kind of n.
-func parseHost(b []byte) (host string, n name, f fault) {
+func parseHost(b []byte) (host *lookup, n name, f fault) {
 	text, port, hasPort := bytes.Cut(b, []byte(":"))
 	if hasPort {
 		n.kind = kindAddrPort
 		n.port, f = parsePort(port)
 	}
-	return string(text), n, f
+	return &lookup{host: string(text)}, n, f
+}
+
+// at returns the name of a host for each of the host's addresses.
+func (n name) at(addrs []uint32) (all []name) {
+	for _, ip := range addrs {
+		n.span = span{ip, ip}
+		all = append(all, n)
+	}
+	return all
 }

@@ -77,32 +77,28 @@ func shardHash(x uint32) uint32 {
 
 // count returns how many addresses of a span are in the part. The result is wrong if ctx
 // ends. No two addresses have the same hash, so the number of hashes in the part is the
-// number of addresses. Thus count needs to visit at most half of all addresses: if the span
-// has more than half, count visits the addresses outside it.
+// number of addresses. If the span has more than half of all addresses, count visits the
+// addresses outside it.
 func (s Shard) count(ctx context.Context, r span) (n uint64) {
-	const last = 1<<32 - 1
 	if s.Count <= 1 {
 		return r.len()
 	}
 	from := func(index int) uint64 { return (uint64(index)<<32 + uint64(s.Count) - 1) / uint64(s.Count) }
 	first, size := from(s.Index), from(s.Index+1)-from(s.Index) // the hashes in the part
-	if r.len() > 1<<31 {
-		n = size
-		if r.first > 0 {
-			n -= s.count(ctx, span{0, r.first - 1})
-		}
-		if r.last < last {
-			n -= s.count(ctx, span{r.last + 1, last})
-		}
-		return n
+	outside := r.len() > 1<<31
+	if outside {
+		r = span{r.last + 1, r.first - 1} // modulo 2^32
 	}
-	for ip := uint64(r.first); ip <= uint64(r.last); ip++ {
-		if shardHash(uint32(ip))-uint32(first) < uint32(size) {
+	for i := range uint64(r.last - r.first + 1) {
+		if shardHash(r.first+uint32(i))-uint32(first) < uint32(size) {
 			n++
 		}
-		if ip%maxTried == 0 && ctx.Err() != nil {
-			return n
+		if i%maxTried == 0 && ctx.Err() != nil {
+			break
 		}
+	}
+	if outside {
+		return size - n
 	}
 	return n
 }

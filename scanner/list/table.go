@@ -103,37 +103,24 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 		case t.names == nil && !t.guess(fields):
 			fault = faultNoAddress
 		}
-		if fault != "" {
-			if !yield(Entry{Line: line.number, Text: text, Fault: fault}) {
-				return nil
+		if fault == "" {
+			t.row.clear()
+			for i, field := range fields {
+				if i < len(t.names) && (t.named || t.names[i].name != "") {
+					t.row.put(t.names[i], field)
+				} else {
+					t.row.joins = t.row.joins || portIn(field) >= 1024
+				}
 			}
-			continue
+			t.row.aside, fault = t.others(fields)
 		}
-		t.row.clear()
-		for i, field := range fields {
-			if i < len(t.names) && (t.named || t.names[i].name != "") {
-				t.row.put(t.names[i], field)
-			} else {
-				t.row.joins = t.row.joins || portIn(field) >= 1024
-			}
+		more := false
+		if fault == "" {
+			more = t.row.entries(line.number, text, yield)
+		} else {
+			more = yield(Entry{Line: line.number, Text: text, Fault: fault})
 		}
-		all, isAside, f := t.several(fields)
-		if f != "" && !yield(Entry{Line: line.number, Text: text, Fault: f}) {
-			return nil
-		}
-		for _, field := range all {
-			if !yield(Entry{Line: line.number, Text: []byte(field)}) {
-				return nil
-			}
-		}
-		give := yield
-		if isAside {
-			give = func(e Entry) bool {
-				e.aside = true
-				return yield(e)
-			}
-		}
-		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, give) {
+		if !more {
 			return nil
 		}
 	}
@@ -181,7 +168,7 @@ func (t *table) isComment(text []byte, fields []string) bool {
 	}
 	for i := range min(len(fields), len(t.names)) {
 		field := []byte(fields[i])
-		if slices.Contains(addrKeys, t.names[i].name) && (formOf(field) != formOther || bytes.IndexByte(field, '.') > 0 && isHost(field)) {
+		if slices.Contains(addrKeys, t.names[i].name) && (formOf(field) != kindNone || bytes.IndexByte(field, '.') > 0 && isHost(field)) {
 			return false
 		}
 	}
@@ -197,40 +184,27 @@ func (t *table) readHeading(text []byte) {
 	}
 }
 
-// several returns the fields of a row that are not empty, if all of them are targets of
-// the same form. In any other row, a second target is a fault. But a second address
-// without a port may be the version of a game; then isAside is true, and there is no
-// fault. several does nothing for a table whose columns have names.
-func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
+// others returns a fault if a row has a second target. But a second address without a port
+// may be the version of a game; then isAside is true, and there is no fault. others does
+// nothing for a table whose columns have names, or if the row has no target.
+func (t *table) others(fields []string) (isAside bool, f fault) {
 	at := slices.Index(t.names, columnIP)
-	if t.named || at < 0 || at >= len(fields) {
-		return nil, false, ""
+	if t.named || at < 0 || at >= len(fields) || formOf([]byte(fields[at])) == kindNone {
+		return false, ""
 	}
-	want, hasPort := formOf([]byte(fields[at])), strings.Contains(fields[at], ":")
-	isSame, n := want != formOther, 0
 	isPort := func(i int) bool { return i < len(fields) && portIn(fields[i]) > 0 }
+	hasPort := strings.Contains(fields[at], ":") || isPort(at+1)
 	for i, field := range fields {
-		if field == "" {
+		if i == at || !mayBeTarget([]byte(field)) {
 			continue
 		}
-		n++
-		is := formOther
-		if i != at && mayBeTarget([]byte(field)) {
-			is = formOf([]byte(field))
+		is := formOf([]byte(field))
+		if is == kindAddrPort || is == kindBlock || is == kindAddr && (isPort(i+1) || !hasPort) {
+			return false, faultColumns
 		}
-		isSame = isSame && (i == at || is == want)
-		isAside = isAside || is != formOther
-		if is == formPort || is == formNetwork || is == formRange || is == formBare && (isPort(i+1) || !hasPort && !isPort(at+1)) {
-			f = faultColumns
-		}
+		isAside = isAside || is != kindNone
 	}
-	switch {
-	case isSame && n > 1:
-		return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), false, ""
-	case want == formOther:
-		return nil, false, ""
-	}
-	return nil, isAside, f
+	return isAside, ""
 }
 
 // The columns of a table whose first line does not name them.

@@ -45,10 +45,7 @@ var (
 	})
 
 	// xml is what nmap -oX and masscan -oX write, or a web page. It is not supported.
-	xml = Format{Name: "XML", Sniff: isXML.Match, Read: func(_ io.Reader, yield func(Entry) bool) error {
-		yield(Entry{Line: 1, Text: []byte("<"), Fault: faultXML})
-		return nil
-	}}
+	xml = refused("XML", isXML.Match, "<", faultXML)
 
 	// nmap -oG writes fields that are separated by tabs, such as "Host: 192.0.2.10 (name)"
 	// and "Ports: 27015/open/udp//halflife///, 27016/open|filtered/udp/////".
@@ -74,6 +71,14 @@ var (
 const ignored = "-"
 
 var isXML = regexp.MustCompile(`^(\x{FEFF})?\s*<[?!A-Za-z]`)
+
+// refused returns a format whose lists are invalid. Its argument text stands for the list.
+func refused(name string, sniff func(head []byte) bool, text string, f fault) Format {
+	return Format{Name: name, Sniff: sniff, Read: func(_ io.Reader, yield func(Entry) bool) error {
+		yield(Entry{Line: 1, Text: []byte(text), Fault: f})
+		return nil
+	}}
+}
 
 // isAddress reports whether a word is an address, with or without a port.
 func isAddress(word string) bool {

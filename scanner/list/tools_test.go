@@ -66,11 +66,11 @@ var toolLists = []struct {
 	{name: "naabu", format: "NDJSON", text: `{"host":"name.example","ip":"192.0.2.10","port":27015,"protocol":"udp","tls":false}` + "\n" +
 		`{"ip":"192.0.2.11","port":27016}` + "\n" + `{"ip":"192.0.2.11","port":443,"protocol":"tcp","tls":true}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27016", skipped: 1},
-	{name: "httpx", format: "httpx JSON", text: `{"url":"http://192.0.2.10:27015","input":"192.0.2.10","host":"192.0.2.10","port":"27015"}` + "\n" +
+	{name: "httpx", format: "NDJSON", text: `{"url":"http://192.0.2.10:27015","input":"192.0.2.10","host":"192.0.2.10","port":"27015"}` + "\n" +
 		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
 		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
-		note: "standard input: the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015"},
+		note: "standard input: rows without a port: 3; such hosts are queried at the ports from --port, or at port 27015"},
 
 	// A column that looks like a port is never ignored silently.
 	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},
@@ -86,7 +86,7 @@ var toolLists = []struct {
 	{name: "an array of several lines", format: "JSON", text: "[\n  {\n    \"ip\": \"192.0.2.10\" } ]\n", invalid: "1 " + string(faultArray) + ": ["},
 	{name: "an object of several lines", format: "JSON", text: "{\n  \"ip\": \"192.0.2.10\"\n}\n", invalid: "1 " + string(faultArray) + ": ["},
 	{name: "NaN", format: "NDJSON", text: `{"ip":"192.0.2.10","port":5,"x":NaN}` + "\n" + `{"ip":"192.0.2.11","port":5}` + "\n",
-		want: "192.0.2.11:5", invalid: "1 " + string(faultNaN) + `: {"ip":"192.0.2.10","port":5,"x":NaN}`},
+		want: "192.0.2.11:5", invalid: "1 " + string(faultJSON) + `: {"ip":"192.0.2.10","port":5,"x":NaN}`},
 	{name: "byte order marks", format: "NDJSON", text: "\xef\xbb\xbf{\"ip\":\"192.0.2.10\",\"port\":5}\n\xef\xbb\xbf{\"ip\":\"192.0.2.11\",\"port\":5}\n",
 		want: "192.0.2.10:5|192.0.2.11:5"},
 	{name: "comments", format: "text", text: "// ip;port\n192.0.2.10:5\n // 192.0.2.11:5\n", want: "192.0.2.10:5"},
@@ -209,7 +209,7 @@ var toolLists = []struct {
 		invalid: "3 " + string(faultNested) + ": jq -c 'del(.result[].queryPort) + ({query_port: .result[].queryPort} // {})': 192.0.2.3:2302|" +
 			`5 no address found: {"url":"http://x","input":"y"}`},
 	{name: "quoted", format: "CSV", text: "\"192.0.2.10:5\",\"192.0.2.11:6\"\n\"192.0.2.12:5\",\"192.0.2.13:6\",eu\n\"192.0.2.14:5\",eu\n",
-		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.14:5", invalid: "2 " + string(faultColumns) + `: "192.0.2.12:5","192.0.2.13:6",eu`},
+		want: "192.0.2.14:5", invalid: faults(faultColumns, 1, `"192.0.2.10:5","192.0.2.11:6"`, 2, `"192.0.2.12:5","192.0.2.13:6",eu`)},
 	{name: "no header", format: "TSV", text: "Connect\t192.0.2.10:5\n", want: "192.0.2.10:5"},
 	{name: "a port behind its name", format: "text", text: "192.0.2.10 :27016\n192.0.2.11 port 27016\n192.0.2.12 query port=27016\n192.0.2.13 portal\n192.0.2.14 : x\n",
 		want:    "192.0.2.13:27015 portal|192.0.2.14:27015 : x",

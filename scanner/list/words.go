@@ -36,7 +36,7 @@ func nextWord(line []byte) (word, rest []byte) {
 func joinRange(first, rest []byte) (word, after []byte) {
 	if last := bytes.TrimSpace(rest); len(last) > 1 && last[0] == '-' && isAddress(string(first)) {
 		to, after := cutTag(bytes.TrimSpace(last[1:]))
-		if joined := slices.Concat(first, last[:1], to); formOf(joined) == formRange {
+		if joined := slices.Concat(first, last[:1], to); formOf(joined) == kindBlock {
 			return joined, after
 		}
 	}
@@ -49,33 +49,18 @@ func trimSeparators(b []byte) []byte {
 	return bytes.TrimLeftFunc(b, func(r rune) bool { return r < 128 && isSeparator(byte(r)) })
 }
 
-// form is the notation of a target. All targets in a line must have the same form.
-type form uint8
-
-const (
-	formOther form = iota // a host name, or no target
-	formBare
-	formPort
-	formNetwork
-	formRange
-	formIPv6
-)
-
-func formOf(word []byte) form {
+// formOf returns the notation of a target. All targets in a line must have the same form.
+func formOf(word []byte) kind {
 	n, f := parse(word)
 	switch {
 	case f == faultIPv6:
-		return formIPv6
+		return kindIPv6
 	case f != "":
-		return formOther
-	case n.kind == kindBlock && bytes.IndexByte(word, '/') >= 0:
-		return formNetwork
-	case n.kind == kindBlock:
-		return formRange
-	case n.kind == kindAddrPort || n.ports != nil:
-		return formPort
+		return kindNone
+	case n.kind == kindAddr && n.ports != nil:
+		return kindAddrPort
 	}
-	return formBare
+	return n.kind
 }
 
 // mayBeTarget reports whether a tag may begin with a target. It is fast, and false for most
@@ -96,12 +81,12 @@ func mayBeTarget(tag []byte) bool {
 func several(line []byte) (words [][]byte, tag []byte, f fault) {
 	word, rest := nextWord(line)
 	want, hasPort := formOf(word), bytes.IndexByte(word, ':') >= 0
-	if want == formOther || want == formIPv6 { // a host name, or an IPv6 address
-		want = formOther
+	if want == kindNone || want == kindIPv6 { // a host name, or an IPv6 address
+		want = kindNone
 		if bytes.HasPrefix(word, []byte("[")) && bytes.Contains(word, []byte("]:")) || !bytes.HasPrefix(word, []byte("[")) && bytes.Count(word, []byte(":")) == 1 {
-			want = formPort
+			want = kindAddrPort
 		}
-		hasPort = want == formPort
+		hasPort = want == kindAddrPort
 	}
 	words = append(words, word)
 	for {
@@ -110,12 +95,12 @@ func several(line []byte) (words [][]byte, tag []byte, f fault) {
 		switch {
 		case isComment(word):
 			return words, bytes.TrimSpace(slices.Concat(word, rest)), ""
-		case is == want && is != formOther:
+		case is == want && is != kindNone:
 			words = append(words, word)
 			continue
-		case len(words) > 1, want == formBare && is == formPort:
+		case len(words) > 1, want == kindAddr && is == kindAddrPort:
 			f = faultSeveral
-		case is == formBare && hasPort:
+		case is == kindAddr && hasPort:
 			f = faultBare
 		}
 		return nil, nil, f

@@ -42,5 +42,5 @@
 //
 // # Lists in files
 //
-// [Kinds] read answers of the Web API. Package list reads text and NDJSON.
+// [ReadAnswers] reads answers of the Web API. Package list reads text and NDJSON.
 package master

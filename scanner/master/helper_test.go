@@ -130,17 +130,6 @@ func (c collected) handle(t testing.TB) func(*master.Server) error {
 	}
 }
 
-// kindOf returns the kind of a list, or a Kind without a name.
-func kindOf(t testing.TB, list []byte) master.Kind {
-	t.Helper()
-	for _, k := range master.Kinds {
-		if k.Sniff(list[:min(len(list), 4096)]) {
-			return k
-		}
-	}
-	return master.Kind{}
-}
-
 // filter parses a filter that is known to be right.
 func filter(s string) master.Filter {
 	f, err := master.ParseFilter(s)

@@ -1,11 +1,14 @@
 package master
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -61,6 +64,25 @@ var (
 	errNoAddr   = errors.New("the entry has no address")
 )
 
+// members reads an object, the next value of d. It calls read with the name of each member;
+// read then reads the member's value from d.
+func members(d *jsontext.Decoder, read func(name string) error) error {
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	for d.PeekKind() == '"' {
+		token, err := d.ReadToken()
+		if err == nil {
+			err = read(token.String())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := d.ReadToken()
+	return err
+}
+
 // readServer reads a server's entry, the next value of d. Its second result says why the
 // entry has no usable address; its last result is an error of d.
 func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
@@ -71,23 +93,14 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	d = newDecoder(bytes.NewBuffer(entry))
-	if _, err := d.ReadToken(); err != nil {
-		return nil, nil, err
-	}
 	s, bad = &Server{Entry: entry}, errNoAddr
 	var values [len(fields)]string // in the form of a record; empty: no usable value
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, nil, err
-		}
-		key := name.String()
+	d = newDecoder(bytes.NewBuffer(entry))
+	err = members(d, func(key string) error {
 		value, err := d.ReadValue()
-		if err != nil {
-			return nil, nil, err
-		}
 		switch {
+		case err != nil:
+			return err
 		case key == "addr" && value.Kind() == '"':
 			addr := unquoted(value)
 			if s.Addr, bad = netip.ParseAddrPort(addr); bad != nil || !s.Addr.Addr().Is4() {
@@ -103,21 +116,19 @@ func readServer(d *jsontext.Decoder) (s *Server, bad, err error) {
 				break
 			}
 		}
-	}
+		return nil
+	})
+	sep := byte('{')
 	for i, v := range values {
 		if v != "" {
-			sep := byte(',')
-			if s.Details == nil {
-				sep = '{'
-			}
 			s.Details = append(append(append(s.Details, sep, '"'), fields[i].record...), `":`...)
 			s.Details = append(s.Details, v...)
+			sep = ','
 		}
 	}
 	if s.Details != nil {
 		s.Details = append(s.Details, '}')
 	}
-	_, err = d.ReadToken()
 	return s, bad, err
 }
 
@@ -195,8 +206,8 @@ func appendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// maxItem is the maximum number of bytes of one server in a JSON answer, of the data
-// before or after the array of servers, and of a line of NDJSON.
+// maxItem is the maximum number of bytes of one server in a JSON answer, and of the data
+// before or after the array of servers.
 const maxItem = 8 << 20
 
 // budget limits how many bytes are read from r: to maxItem for each server, and altogether
@@ -220,44 +231,88 @@ func (b *budget) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// isAnswer matches the beginning of a list. An array is an answer if it is empty, or if it
+// has objects with the key "addr".
+var isAnswer = regexp.MustCompile(`^\x{FEFF}?\s*(\{\s*"response"|\[\s*(\]|\{(?s:.*)"addr"))`)
+
+// IsAnswer reports whether a list that begins with head is an answer of the Web API. 4096
+// bytes are enough.
+func IsAnswer(head []byte) bool { return isAnswer.Match(head) }
+
+// ReadAnswers passes the entries of one or more answers of the Web API to handle, in order,
+// with their numbers from 1. The last argument of handle says why an entry has no usable
+// address. The Server is valid until handle returns. ReadAnswers returns an error of r or
+// handle, but may replace one that wraps ErrTooMuch or io.EOF. Other errors wrap
+// ErrMalformed or ErrTooMuch. ReadAnswers keeps only one entry in memory, and does not
+// remove duplicates.
+func ReadAnswers(r io.Reader, handle func(item int, s *Server, bad error) error) error {
+	in := bufio.NewReader(r)
+	if b, _ := in.Peek(3); string(b) == "\uFEFF" {
+		in.Discard(3)
+	}
+	item := 0
+	err := readJSON(&budget{r: in, total: math.MaxInt64}, func(s *Server, bad error) error {
+		item++
+		return handle(item, s, bad)
+	})
+	if errors.Is(err, ErrRefused) {
+		return fmt.Errorf("%w: the answer reports a failure", ErrMalformed)
+	}
+	return err
+}
+
 // readJSON reads one or more answers of the Web API, each of the form
 // {"response":{"servers":[…]}}, or only the array of servers. It returns ErrRefused if
 // an answer reports a failure, and ErrMalformed for anything else. Errors of handle
 // and of the reader pass through explainJSON. handle receives each server, or the reason
 // why an entry has no usable address; the Server is valid until handle returns.
-func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
+func readJSON(in *budget, handle func(s *Server, bad error) error) error {
 	d := newDecoder(in)
-	// If the value of a member comes next, name is the member's name followed by a colon.
-	name := ""
-	answers, begun, inList, refused := 0, false, false, false
-	for err == nil {
-		switch kind, depth := d.PeekKind(), d.StackDepth(); {
-		case inList && kind != ']':
+	begun, refused := false, false // of the current answer, and of any answer
+	servers := func() error {
+		if begun = d.PeekKind() == '['; !begun {
+			return ErrMalformed
+		}
+		_, err := d.ReadToken()
+		for err == nil && d.PeekKind() != ']' {
 			in.item = 0
 			var s *Server
 			var bad error
 			if s, bad, err = readServer(d); err == nil {
 				err = handle(s, bad)
 			}
-		case kind == '}' || kind == ']':
-			if _, err = d.ReadToken(); err == nil && depth == 1 {
-				in.item = 0
-				answers++
-				if !begun {
-					err = ErrMalformed
-				}
-			}
-			inList, name = false, ""
-		case depth == 0 && kind == '{':
+		}
+		if err == nil {
 			_, err = d.ReadToken()
-			begun = false
-		case depth == 0 && kind == '[' && answers == 0, depth == 2 && name == "servers:" && kind == '[':
+		}
+		return err
+	}
+	response := func(name string) error {
+		if name == "servers" {
+			return servers()
+		}
+		refused = refused || name == "success" && d.PeekKind() == 'f'
+		return d.SkipValue()
+	}
+	answer := func(name string) error {
+		if name != "response" || d.PeekKind() != '{' {
+			return d.SkipValue()
+		}
+		begun = true
+		return members(d, response)
+	}
+	for answers := 0; ; answers++ {
+		in.item = 0
+		kind, err := d.PeekKind(), error(nil)
+		begun = false
+		switch {
+		case kind == '{':
+			err = members(d, answer)
+		case kind == '[' && answers == 0:
+			err = servers()
+		default:
 			_, err = d.ReadToken()
-			begun, inList = true, true
-		case depth == 0:
-			switch _, err = d.ReadToken(); {
-			case err == nil:
-				err = ErrMalformed
+			switch {
 			case err == io.EOF && answers == 0:
 				return errNoAnswer
 			case err == io.EOF && refused:
@@ -265,22 +320,14 @@ func readJSON(in *budget, handle func(s *Server, bad error) error) (err error) {
 			case err == io.EOF:
 				return nil
 			}
-		case name == "":
-			var t jsontext.Token
-			if t, err = d.ReadToken(); err == nil {
-				name = t.String() + ":"
-			}
-		case depth == 1 && name == "response:" && kind == '{':
-			_, err = d.ReadToken()
-			begun, name = true, ""
-		case depth == 2 && name == "servers:":
+		}
+		if err == nil && !begun {
 			err = ErrMalformed
-		default:
-			refused = refused || depth == 2 && name == "success:" && kind == 'f'
-			name, err = "", d.SkipValue()
+		}
+		if err != nil {
+			return explainJSON(err)
 		}
 	}
-	return explainJSON(err)
 }
 
 // explainJSON replaces syntax errors of package jsontext, which quote the input, and errors

@@ -17,7 +17,7 @@ import (
 // DefaultWeb is the address of Valve's GetServerList.
 const DefaultWeb = "https://api.steampowered.com/IGameServersService/GetServerList/v1/"
 
-// Errors of Fetch and of Kind.Read. The servers before the error have been passed to handle.
+// Errors of Fetch and of ReadAnswers. The servers before the error have been passed to handle.
 var (
 	ErrKey     = errors.New("the key was refused")
 	ErrRefused = errors.New("the request was refused")
@@ -263,15 +263,13 @@ func ParseKey(text []byte) (Key, error) {
 	switch {
 	case s == "":
 		return Key{}, errors.New("the key is empty")
-	case len(s) > 256: // Steam's keys have 32 characters
-		return Key{}, errors.New("the key is longer than 256 characters; check that it is a Steam Web API key")
-	case !isKey.MatchString(s):
+	case !isKey.MatchString(s): // Steam's keys have 32 characters
 		return Key{}, errors.New("the key must consist of letters, digits, - and _; check that it is a Steam Web API key")
 	}
 	return Key{s}, nil
 }
 
-var isKey = regexp.MustCompile(`^[0-9A-Za-z_-]+$`)
+var isKey = regexp.MustCompile(`^[0-9A-Za-z_-]{1,256}$`)
 
 const hidden = "[key]"
 

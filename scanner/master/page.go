@@ -56,8 +56,7 @@ func (p *Page) Decode(datagram []byte) error {
 	return nil
 }
 
-// Append appends the page as a datagram. An address that is not IPv4 becomes the
-// terminator.
+// Append appends the page as a datagram. The addresses must be IPv4.
 func (p *Page) Append(dst []byte) []byte {
 	dst = append(dst, pageHeader...)
 	for _, a := range p.Addrs {
@@ -70,11 +69,7 @@ func (p *Page) Append(dst []byte) []byte {
 }
 
 func appendAddr(dst []byte, a netip.AddrPort) []byte {
-	addr := a.Addr().Unmap()
-	if !addr.Is4() {
-		a, addr = noSeed, noSeed.Addr()
-	}
-	b := addr.As4()
+	b := a.Addr().As4()
 	dst = append(dst, b[:]...)
 	return binary.BigEndian.AppendUint16(dst, a.Port())
 }
@@ -90,7 +85,7 @@ type Request struct {
 // Append appends the datagram of q. It cuts the filter at its first NUL, which the
 // protocol can't represent. If the seed is not IPv4, it requests the first page.
 func (q *Request) Append(dst []byte) []byte {
-	seed := netip.AddrPortFrom(q.Seed.Addr().Unmap(), q.Seed.Port())
+	seed := q.Seed
 	if !seed.Addr().Is4() {
 		seed = noSeed
 	}

@@ -17,79 +17,46 @@ import (
 const atAddress = `{"response":{"success":true,"servers":[{"addr":"203.0.113.7:27015","gmsindex":-1,` +
 	`"steamid":"5","appid":440,"gamedir":"tf","region":255,"secure":true,"lan":false,"gameport":27015,"specport":0}]}}`
 
-// The names of the kinds; the name of a list that none of them recognises is empty.
-const (
-	answers = "Web API JSON (GetServerList)"
-	atAddr  = "Web API JSON (GetServersAtAddress)"
-
-	elements = "Web API JSON (one server per line)"
-)
-
-// TestElements: servers of an answer, one per line, keep their details, and a bad line
-// costs only itself.
-func TestElements(t *testing.T) {
-	const list = `{"addr":"203.0.113.7:27015","gameport":27015,"name":"a","players":3}` + "\n\n" +
-		`{"addr":"203.0.113.8:27015",` + "\n" + `{"addr":"x"}` + "\r\n" + `{"addr":"203.0.113.9:27016"}`
-	servers, bad, kind, err := read(t, []byte(list), strings.NewReader(list))
-	if err != nil || kind != elements || len(servers) != 2 || len(bad) != 2 {
-		t.Fatalf("%v, %v, %s, %v", servers, bad, kind, err)
-	}
-	if string(servers[0].Entry) != list[:strings.IndexByte(list, '\n')] {
-		t.Errorf("%s", servers[0].Entry)
-	}
-	if string(servers[0].Details) != `{"name":"a","players":3,"game_port":27015}` || servers[1].Addr != addr("203.0.113.9:27016") {
-		t.Errorf("%s, %v", servers[0].Details, servers[1].Addr)
-	}
-}
-
 func TestSniff(t *testing.T) {
 	tests := []struct {
 		name, first string
-		want        string
+		want        bool
 	}{
-		{"another message", "\xFF\xFF\xFF\xFFI\x11", ""},
-		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, answers},
-		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", answers},
-		{"an array of servers", `[{"addr":"1.2.3.4:5"}]`, answers},
-		{"an array, spread out", "[\n  {\n    \"addr\": \"1.2.3.4:5\"", answers},
-		{"an empty array", "[ ]", answers},
-		{"another array", `[{"ip":"1.2.3.4","port":5}]`, ""},
-		{"half an array", "[", ""},
-		{"IPv6", "[::1]:27015\n", ""},
-		{"nothing found", `{"response":{}}`, answers},
-		{"GetServersAtAddress", atAddress, atAddr},
-		{"GetServersAtAddress without success", `{"response":{"servers":[{"addr":"1.2.3.4:5","gmsindex":-1`, atAddr},
-		{"GetServersAtAddress, refused", `{"response":{"success":false,"message":"no"}}`, atAddr},
-		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5,"master":{"appid":1}}`, ""},
-		{"lines of addresses", `{"addr":"1.2.3.4:5"}`, ""},
-		{"lines of servers", `{"addr":"1.2.3.4:5","gameport":5,"name":"x"}`, elements},
-		{"lines of servers, the first with braces", `{"addr":"1.2.3.4:5","gameport":5,"name":"}"}` + "\n{", elements},
-		{"a server on several lines", "{\n  \"addr\": \"1.2.3.4:5\",\n  \"gameport\": 5\n}\n", ""},
-		{"a server on two lines", "{\"addr\": \"1.2.3.4:5\", \"gameport\": 5,\n\"name\": \"x\"}\n", ""},
-		{"an empty object", `{}`, ""},
-		{"text", "203.0.113.7:27015\n", ""},
-		{"text with a tag", "# {\"response\"\n", ""},
-		{"nothing", "", ""},
-		{"white space", " \n", ""},
-		{"HTML", "<html>", ""},
-		{"UTF-16", "\xFF\xFE1\x00", ""},
+		{"another message", "\xFF\xFF\xFF\xFFI\x11", false},
+		{"GetServerList", `{"response":{"servers":[{"addr":"1.2.3.4:5","gameport":5}]}}`, true},
+		{"GetServerList, spread out", "\xEF\xBB\xBF\r\n{\n\t\"response\": {\n\t\t\"servers\": [\n", true},
+		{"an array of servers", `[{"addr":"1.2.3.4:5"}]`, true},
+		{"an array, spread out", "[\n  {\n    \"addr\": \"1.2.3.4:5\"", true},
+		{"an empty array", "[ ]", true},
+		{"another array", `[{"ip":"1.2.3.4","port":5}]`, false},
+		{"half an array", "[", false},
+		{"IPv6", "[::1]:27015\n", false},
+		{"nothing found", `{"response":{}}`, true},
+		{"GetServersAtAddress", atAddress, true},
+		{"GetServersAtAddress without success", `{"response":{"servers":[{"addr":"1.2.3.4:5","gmsindex":-1`, true},
+		{"GetServersAtAddress, refused", `{"response":{"success":false,"message":"no"}}`, true},
+		{"a census", `{"schema":1,"scan":"x","ip":"1.2.3.4","port":5,"master":{"appid":1}}`, false},
+		{"lines of addresses", `{"addr":"1.2.3.4:5"}`, false},
+		{"a server on several lines", "{\n  \"addr\": \"1.2.3.4:5\",\n  \"gameport\": 5\n}\n", false},
+		{"a server on two lines", "{\"addr\": \"1.2.3.4:5\", \"gameport\": 5,\n\"name\": \"x\"}\n", false},
+		{"an empty object", `{}`, false},
+		{"text", "203.0.113.7:27015\n", false},
+		{"text with a tag", "# {\"response\"\n", false},
+		{"nothing", "", false},
+		{"white space", " \n", false},
+		{"HTML", "<html>", false},
+		{"UTF-16", "\xFF\xFE1\x00", false},
 	}
 	for _, test := range tests {
-		if got := kindOf(t, []byte(test.first)).Name; got != test.want {
+		if got := master.IsAnswer([]byte(test.first)); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}
 }
 
-// read returns the servers of a list that has the kind of head, how many entries were
-// bad, and how the reading ended.
-func read(t testing.TB, head []byte, in io.Reader) (servers []master.Server, bad []string, kind string, err error) {
-	t.Helper()
-	k := kindOf(t, head)
-	if k.Read == nil {
-		return nil, nil, "", nil
-	}
-	err = k.Read(in, func(item int, s *master.Server, wrong error) error {
+// read returns the servers of a list, how many entries were bad, and how the reading ended.
+func read(in io.Reader) (servers []master.Server, bad []string, err error) {
+	err = master.ReadAnswers(in, func(item int, s *master.Server, wrong error) error {
 		if wrong != nil {
 			bad = append(bad, fmt.Sprint(item, " ", wrong))
 			return nil
@@ -97,7 +64,7 @@ func read(t testing.TB, head []byte, in io.Reader) (servers []master.Server, bad
 		servers = append(servers, *s)
 		return nil
 	})
-	return servers, bad, k.Name, err
+	return servers, bad, err
 }
 
 func addrs(servers []master.Server) string {
@@ -108,45 +75,40 @@ func addrs(servers []master.Server) string {
 	return strings.Join(texts, " ")
 }
 
-// TestReader checks lists of every Kind. It reads short lists also in small pieces.
+// TestReader reads short lists also in small pieces.
 func TestReader(t *testing.T) {
 	const ab = "203.0.113.7:27015 1.2.3.4:80"
 	junk := `,"junk":"` + strings.Repeat("x", 9<<20) + `"}`
 	long := `{"ip":"9.9.9.9","port":9,"addr":"9.9.9.9:9"` + junk + "\n"
 	tests := []struct {
 		name, list string
-		kind       string
 		want       string
 		err        error
 		bad        int
 	}{
-		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, answers, ab, nil, 0},
-		{"two answers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}` + "\n" + `{"response":{}}{"response":{"servers":[{"addr":"1.2.3.4:80"}]}} `, answers, ab, nil, 0},
-		{"other keys", "\xEF\xBB\xBF" + `{"response":{"x":[1,{"servers":2}],"servers":[{"addr":"203.0.113.7:27015","y":{"addr":"9.9.9.9:9"}},{"addr":"1.2.3.4:80"}],"z":{}},"w":[]}`, answers, ab, nil, 0},
-		{"nothing found", `{"response":{}}`, answers, "", nil, 0},
-		{"no list", `{"response":{"servers":[]}}`, answers, "", nil, 0},
-		{"entries that are none", `{"response":{"servers":[{"addr":"203.0.113.7:27015","players":"many"},{},[],5,{"addr":"x"},{"addr":"1.2.3.4"},{"addr":"1.2.3.4:80"}]}}`, answers, ab, nil, 5},
-		{"an answer cut off", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{"ad`, answers, ab, master.ErrMalformed, 0},
-		{"cut off behind the servers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]`, answers, ab, master.ErrMalformed, 0},
-		{"an answer that is none", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{]}}`, answers, ab, master.ErrMalformed, 0},
-		{"servers that are no list", `{"response":{"servers":{"addr":"1.2.3.4:80"}}}`, answers, "", master.ErrMalformed, 0},
-		{"no response", `{"response":null}`, answers, "", master.ErrMalformed, 0},
-		{"something else behind it", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}} [1]`, answers, ab, master.ErrMalformed, 0},
-		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, answers, ab, master.ErrTooMuch, 0},
+		{"an answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}}`, ab, nil, 0},
+		{"two answers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}` + "\n" + `{"response":{}}{"response":{"servers":[{"addr":"1.2.3.4:80"}]}} `, ab, nil, 0},
+		{"other keys", "\xEF\xBB\xBF" + `{"response":{"x":[1,{"servers":2}],"servers":[{"addr":"203.0.113.7:27015","y":{"addr":"9.9.9.9:9"}},{"addr":"1.2.3.4:80"}],"z":{}},"w":[]}`, ab, nil, 0},
+		{"nothing found", `{"response":{}}`, "", nil, 0},
+		{"no list", `{"response":{"servers":[]}}`, "", nil, 0},
+		{"entries that are none", `{"response":{"servers":[{"addr":"203.0.113.7:27015","players":"many"},{},[],5,{"addr":"x"},{"addr":"1.2.3.4"},{"addr":"1.2.3.4:80"}]}}`, ab, nil, 5},
+		{"an answer cut off", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{"ad`, ab, master.ErrMalformed, 0},
+		{"cut off behind the servers", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]`, ab, master.ErrMalformed, 0},
+		{"an answer that is none", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},{]}}`, ab, master.ErrMalformed, 0},
+		{"servers that are no list", `{"response":{"servers":{"addr":"1.2.3.4:80"}}}`, "", master.ErrMalformed, 0},
+		{"no response", `{"response":null}`, "", master.ErrMalformed, 0},
+		{"something else behind it", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}} [1]`, ab, master.ErrMalformed, 0},
+		{"too large an entry", `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},` + strings.TrimSpace(long) + `]}}`, ab, master.ErrTooMuch, 0},
 
-		{"a large answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"` + junk[:6<<20] + `"},{"addr":"1.2.3.4:80"` + junk[:6<<20] + `"}]}}`, answers, ab, nil, 0},
+		{"a large answer", `{"response":{"servers":[{"addr":"203.0.113.7:27015"` + junk[:6<<20] + `"},{"addr":"1.2.3.4:80"` + junk[:6<<20] + `"}]}}`, ab, nil, 0},
 
-		{"an array", "[\n {\"addr\":\"203.0.113.7:27015\"},\n {},{\"addr\":\"1.2.3.4:80\"} ]\n", answers, ab, nil, 1},
-		{"an empty array", "\xEF\xBB\xBF[]", answers, "", nil, 0},
-		{"an array cut off", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},`, answers, ab, master.ErrMalformed, 0},
-		{"something else behind an array", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}`, answers, ab, master.ErrMalformed, 0},
+		{"an array", "[\n {\"addr\":\"203.0.113.7:27015\"},\n {},{\"addr\":\"1.2.3.4:80\"} ]\n", ab, nil, 1},
+		{"an empty array", "\xEF\xBB\xBF[]", "", nil, 0},
+		{"an array cut off", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"},`, ab, master.ErrMalformed, 0},
+		{"something else behind an array", `[{"addr":"203.0.113.7:27015"},{"addr":"1.2.3.4:80"}]}`, ab, master.ErrMalformed, 0},
 
-		{"at an address", atAddress, atAddr, "203.0.113.7:27015", nil, 0},
-		{"refused", `{"response":{"success":false,"message":"no"}}`, atAddr, "", master.ErrMalformed, 0},
-
-		{"too long a line", `{"addr":"203.0.113.7:27015","gameport":5}` + "\n" + long, elements, "203.0.113.7:27015", master.ErrTooMuch, 0},
-
-		{"text", "203.0.113.7:27015\n", "", "", nil, 0},
+		{"at an address", atAddress, "203.0.113.7:27015", nil, 0},
+		{"refused", `{"response":{"success":false,"message":"no"}}`, "", master.ErrMalformed, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -156,9 +118,9 @@ func TestReader(t *testing.T) {
 					iotest.HalfReader(strings.NewReader(test.list)), iotest.DataErrReader(strings.NewReader(test.list)))
 			}
 			for _, in := range readers {
-				servers, bad, kind, err := read(t, []byte(test.list), in)
-				if kind != test.kind || addrs(servers) != test.want || !errors.Is(err, test.err) || test.err == nil && err != nil {
-					t.Errorf("%v: %s, %v", kind, addrs(servers), err)
+				servers, bad, err := read(in)
+				if addrs(servers) != test.want || !errors.Is(err, test.err) || test.err == nil && err != nil {
+					t.Errorf("%s, %v", addrs(servers), err)
 				}
 				if len(bad) != test.bad {
 					t.Errorf("%q, want %d bad entries", bad, test.bad)
@@ -173,7 +135,7 @@ func TestReader(t *testing.T) {
 func TestReaderErrors(t *testing.T) {
 	const list = `{"response":{"servers":[{"addr":"203.0.113.7:27015"}]}}`
 	in := io.MultiReader(strings.NewReader(strings.Repeat(list, 4)), iotest.ErrReader(os.ErrPermission))
-	servers, _, _, err := read(t, []byte(list), in)
+	servers, _, err := read(in)
 	if len(servers) == 0 || !errors.Is(err, os.ErrPermission) {
 		t.Errorf("%d servers, %v", len(servers), err)
 	}
@@ -185,7 +147,7 @@ func TestReaderStops(t *testing.T) {
 	enough := errors.New("enough")
 	const list = `{"response":{"servers":[{"addr":"203.0.113.7:27015"},{},{}]}}`
 	n := 0
-	err := kindOf(t, []byte(list)).Read(strings.NewReader(list), func(int, *master.Server, error) error {
+	err := master.ReadAnswers(strings.NewReader(list), func(int, *master.Server, error) error {
 		n++
 		return enough
 	})
@@ -203,7 +165,7 @@ func TestDetails(t *testing.T) {
 		`"name":"a \"b\" \\ \u001b[31m\u202e\u009b\udb40\udc01 中🔥\u000a","map":"cp_dustbowl","folder":"tf","product":"tf",` +
 		`"app_id":4294967295,"players":12,"max_players":24,"bots":1,"dedicated":true,"os":"l","vac":true,"version":"1","region":-1,` +
 		`"game_port":27016,"sourcetv_port":27020,"steam_id":"18446744073709551615","keywords":"cp","lan":true,"gms_index":-1}`
-	servers, _, _, err := read(t, []byte(list), strings.NewReader(list))
+	servers, _, err := read(strings.NewReader(list))
 	if err != nil || len(servers) != 1 || string(servers[0].Details) != want {
 		t.Errorf("%s, %v, want %s", servers[0].Details, err, want)
 	}
@@ -217,7 +179,7 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"response":{"servers":[{"addr":"1.2.3.4:5","name":"x"},{}]}}{"response":{}}`))
 	f.Add([]byte(strings.Repeat("[", 100)))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		servers, _, _, _ := read(t, b, bytes.NewReader(b))
+		servers, _, _ := read(bytes.NewReader(b))
 		if len(servers)*len(`{"addr":"1.1.1.1:1"}`) > len(b) {
 			t.Fatalf("%d servers in %d bytes", len(servers), len(b))
 		}

@@ -175,13 +175,9 @@ func (l *pages) take(datagram []byte) error {
 	case l.page.End:
 		l.stats.End, l.stats.Complete = "the list is complete", true
 		return nil
-	case n == 0 && l.page.Cut:
-		return fmt.Errorf("%w: a page is cut off before its first address", errNoProgress)
 	case n == 0:
 		l.stats.End = "the list ended with an empty page and no terminator; it may be incomplete"
 		return nil
-	case l.page.Addrs[n-1] == l.request.Seed:
-		return fmt.Errorf("%w: the page after %v ends with the same address", errNoProgress, l.request.Seed)
 	case l.stale >= maxStale:
 		return fmt.Errorf("%w: %d pages in a row have no new server", errNoProgress, l.stale)
 	}

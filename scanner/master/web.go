@@ -81,20 +81,20 @@ func (w *webList) ask(ctx context.Context, filter Filter) ([]sampled, error) {
 			return nil, err
 		}
 		got, err := w.once(ctx, filter)
-		status, isStatus := errors.AsType[*statusError](err)
+		failed, isWeb := errors.AsType[*webError](err)
 		switch {
 		case err == nil:
 			return got, nil
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case w.own != nil, errors.Is(err, ErrTooMuch), isStatus && !status.temporary(), w.Retries == 0:
+		case w.own != nil, errors.Is(err, ErrTooMuch), isWeb && failed.final, w.Retries == 0:
 			return nil, err
 		case try == w.Retries:
 			return nil, fmt.Errorf("asked %s: %w", times(try+1), err)
 		}
 		pause, why := min(2*time.Second<<min(try, 16), w.MaxWait), "pause before the next attempt"
-		if isStatus && status.wait >= 0 {
-			pause, why = status.wait, "the master asked for a pause"
+		if isWeb && failed.wait >= 0 {
+			pause, why = failed.wait, "the master asked for a pause"
 		}
 		if pause > w.MaxWait {
 			return nil, fmt.Errorf("%w (%v; the limit is %v): %w", ErrSlow, pause, w.MaxWait, err)
@@ -127,14 +127,7 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		e := &statusError{code: response.StatusCode, wait: -1}
-		value := strings.TrimSpace(response.Header.Get("Retry-After"))
-		if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
-			e.wait = time.Duration(min(seconds, 1<<32)) * time.Second
-		} else if date, err := http.ParseTime(value); err == nil {
-			e.wait = max(time.Until(date), 0)
-		}
-		return nil, e
+		return nil, statusError(response)
 	}
 	in := &budget{r: response.Body, total: maxAnswer}
 	err = readJSON(in, func(s *Server, bad error) error {
@@ -166,19 +159,21 @@ func (w *webList) once(ctx context.Context, filter Filter) (got []sampled, err e
 	return got, nil
 }
 
-// hiddenError replaces an error of another package whose text may contain the key: a
-// *url.Error contains the URL, and so the key. It unwraps only to errors of this
-// package and of context.
-type hiddenError struct {
-	text string
-	is   error
+// webError is the error of a request. Its text has neither the key nor the URL, which
+// contains the key. It unwraps only to an error of this package or of context.
+type webError struct {
+	text  string
+	is    error         // may be nil
+	final bool          // to repeat the request is useless
+	wait  time.Duration // the value of Retry-After; negative if there is none
 }
 
-func (e *hiddenError) Error() string { return e.text }
-func (e *hiddenError) Unwrap() error { return e.is }
+func (e *webError) Error() string { return e.text }
+func (e *webError) Unwrap() error { return e.is }
 
+// hideIn returns an error of another package as a webError.
 func (w *webList) hideIn(err error) error {
-	h := &hiddenError{}
+	h := &webError{wait: -1}
 	for _, is := range []error{context.Canceled, context.DeadlineExceeded, ErrMalformed} {
 		if errors.Is(err, is) {
 			h.is = is
@@ -200,35 +195,28 @@ func (w *webList) hideIn(err error) error {
 	return h
 }
 
-type statusError struct {
-	code int
-	wait time.Duration // the value of Retry-After; negative if there is none
-}
-
-func (e *statusError) temporary() bool {
-	return e.code == http.StatusTooManyRequests || e.code >= 500
-}
-
-// Error describes the status. It omits the text that the master sent, which may quote
-// the request.
-func (e *statusError) Error() string {
-	text := strings.TrimSuffix(fmt.Sprintf("HTTP %d %s", e.code, strings.ToLower(http.StatusText(e.code))), " ")
+// statusError returns the error for a status other than 200. It omits the text that the
+// master sent, which may quote the request.
+func statusError(response *http.Response) error {
+	code := response.StatusCode
+	e := &webError{wait: -1, final: code != http.StatusTooManyRequests && code < 500}
+	e.text = strings.TrimSuffix(fmt.Sprintf("HTTP %d %s", code, strings.ToLower(http.StatusText(code))), " ")
 	switch {
-	case e.Unwrap() != nil:
-		return e.Unwrap().Error() + " (" + text + ")"
-	case e.code/100 == 3:
-		return text + ": a redirection, which is not followed because the request contains the key"
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		e.is = ErrKey
+	case code/100 == 4 && e.final:
+		e.is = ErrRefused
+	case code/100 == 3:
+		e.text += ": a redirection, which is not followed because the request contains the key"
 	}
-	return text
-}
-
-// Unwrap returns ErrKey or ErrRefused if the status has that meaning, and else nil.
-func (e *statusError) Unwrap() error {
-	switch {
-	case e.code == http.StatusUnauthorized || e.code == http.StatusForbidden:
-		return ErrKey
-	case e.code/100 == 4 && !e.temporary():
-		return ErrRefused
+	if e.is != nil {
+		e.text = fmt.Sprintf("%v (%s)", e.is, e.text)
 	}
-	return nil
+	value := strings.TrimSpace(response.Header.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 64); err == nil {
+		e.wait = time.Duration(min(seconds, 1<<32)) * time.Second
+	} else if date, err := http.ParseTime(value); err == nil {
+		e.wait = max(time.Until(date), 0)
+	}
+	return e
 }

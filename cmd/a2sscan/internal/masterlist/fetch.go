@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+	_ "golang.org/x/crypto/x509roots/fallback" // root certificates, for a system that has none
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner/list"
@@ -149,7 +150,6 @@ func (o *Options) Fetch(ctx context.Context, t *console.Terminal, handle func(*m
 			return master.Stats{}, err
 		}
 		cfg.Key = key
-		trustRoots()
 		if u, err := url.Parse(o.URL); err == nil {
 			host = u.Hostname()
 		}
@@ -291,35 +291,26 @@ func (o *Options) EmptyList(s *master.Stats) error {
 	return console.Fail(console.ExitInput, "%s: the list is empty", o.Source()).WithHint("%s", hint)
 }
 
-// Formats returns the formats of lists that masters send or the master command
-// writes. Each format is detected from the first bytes of a file.
-func Formats() (formats []list.Format) {
-	for _, kind := range master.Kinds {
-		formats = append(formats, list.Format{
-			Name: kind.Name, Sniff: kind.Sniff,
-			Read: func(r io.Reader, yield func(list.Entry) bool) error {
-				err := kind.Read(r, func(item int, s *master.Server, bad error) error {
-					e := list.Entry{Line: item, Fault: bad}
-					switch {
-					case bad == nil:
-						e.Row, e.Master = s.Entry, s.Details
-					case s == nil:
-					case s.Addr.IsValid(): // IPv6: unscannable
-						e.Addr, e.Fault = s.Addr, nil
-					default:
-						e.Text = s.Entry
-					}
-					if !yield(e) {
-						return ErrEnough
-					}
-					return nil
-				})
-				if errors.Is(err, ErrEnough) {
-					return nil
-				}
-				return err
-			},
+// Formats returns the formats of lists that masters send. Each format is detected from the
+// first bytes of a file.
+func Formats() []list.Format {
+	return []list.Format{{Name: "Web API JSON", Sniff: master.IsAnswer, Read: func(r io.Reader, yield func(list.Entry) bool) error {
+		err := master.ReadAnswers(r, func(item int, s *master.Server, bad error) error {
+			e := list.Entry{Line: item, Fault: bad}
+			if s != nil {
+				e.Text, e.Row, e.Master = s.Entry, s.Entry, s.Details
+			}
+			if s != nil && s.Addr.IsValid() { // also IPv6, which is unscannable
+				e.Fault = nil
+			}
+			if !yield(e) {
+				return ErrEnough
+			}
+			return nil
 		})
-	}
-	return formats
+		if errors.Is(err, ErrEnough) {
+			return nil
+		}
+		return err
+	}}}
 }

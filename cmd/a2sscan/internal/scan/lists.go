@@ -57,7 +57,7 @@ func reloadOnHangup(t *console.Terminal, x *list.Exclusions, files []string) {
 		return
 	}
 	HandleSignals(func(os.Signal) {
-		rules, err := x.Reload()
+		rules, err := x.Reload(false)
 		if err != nil {
 			t.Log.Warn("exclusions not reloaded", "error", err)
 			t.Say("exclusions: %v", err)
