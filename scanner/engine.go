@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/congestion"
+	"github.com/a2sscan/a2sscan/scanner/internal/congestion"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -50,7 +50,6 @@ type engine struct {
 	draining    bool
 	quietEnd    time.Duration // when the cooldown is over; 0 if it has not begun
 	publishedAt time.Duration // when the Monitor last got the numbers
-	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0 unless Stats.Wait is WaitAddress
 	snapshotAt  time.Duration // when the last snapshot was taken
 	turnedAt    time.Duration // when the last turn of the loop began
 	inspectAt   time.Duration // when the loop next searches for overdue sessions
@@ -289,7 +288,7 @@ func (e *engine) endOverdue(now time.Duration) {
 	}
 	e.inspectAt = now + inspectEvery
 	for i := range e.open.slots.all() {
-		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now, e.recv.unpackedAt) {
+		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now) {
 			s.Abandon()
 			e.stats.Overdue++
 			e.advance(now, i)
@@ -475,7 +474,7 @@ func (e *engine) publish() {
 		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
 		s.Timeouts = learned
 	}
-	e.estimateHeld(now)
+	s.HeldFor = e.heldFor(now)
 	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
 	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
 	s.Bytes = e.memory.Used + s.Reasm.Bytes
@@ -502,21 +501,16 @@ func (e *engine) tally() {
 	}
 }
 
-// estimateHeld estimates how long the rate limits of addresses will delay the scan. It
-// inspects all held addresses, so it makes a new estimate only once a second.
-func (e *engine) estimateHeld(now time.Duration) {
-	s, at := &e.stats, &e.estimatedAt
-	switch {
-	case s.Wait != WaitAddress:
-		s.HeldFor, *at = 0, 0
-	case *at == 0 || now-*at >= time.Second:
-		*at = now
-		// Assume that each target takes a full burst, because the next target of its
-		// address usually starts before the unused part is refunded.
-		each := float64(addrBurst)
-		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
-			each = max(each, float64(s.DatagramsSent())/float64(done))
-		}
-		s.HeldFor = e.addrs.last(now, each) - now
+// heldFor estimates how long the rate limits of addresses will delay the scan.
+func (e *engine) heldFor(now time.Duration) time.Duration {
+	if e.stats.Wait != WaitAddress {
+		return 0
 	}
+	// Assume that each target takes a full burst, because the next target of its
+	// address usually starts before the unused part is refunded.
+	each := float64(addrBurst)
+	if done := e.stats.TargetsFinished() + uint64(e.stats.Silent); done > 0 {
+		each = max(each, float64(e.stats.DatagramsSent())/float64(done))
+	}
+	return e.addrs.last(now, each) - now
 }

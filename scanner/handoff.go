@@ -13,7 +13,7 @@ import (
 // outcome is a finished target on its way from the loop to the caller's function.
 type outcome struct {
 	addr   uint64
-	label  *label          // nil if the target has none
+	label  *Target         // nil if the target has none
 	answer *session.Answer // nil if the server sent nothing
 	err    [wire.NumQuestions]wire.Error
 
@@ -187,8 +187,8 @@ func (f *finisher) make(o *outcome) *Result {
 	r.Sent, r.SentBytes = uint32(o.sent), uint64(o.sentBytes)
 	r.Time = f.start.Add(o.endAt + o.shift)
 	if o.label != nil {
-		r.Tag, r.Master = o.label.tag, o.label.master
-		if o.label.infoOnly {
+		r.Tag, r.Master = o.label.Tag, o.label.Master
+		if o.label.InfoOnly {
 			r.Asked &= wire.AskInfo
 		}
 	}

@@ -84,7 +84,7 @@ func (e *engine) accept(t *Target) uint64 {
 
 // admit reports whether a target may start now. If not, the target waits for the limit of
 // its address.
-func (e *engine) admit(now time.Duration, addr uint64, lb *label) bool {
+func (e *engine) admit(now time.Duration, addr uint64, lb *Target) bool {
 	if lb != nil {
 		e.open.labels[addr] = lb
 	}
@@ -170,21 +170,21 @@ type secondPass struct {
 	named  int           // index into labels: the first label of a target that has not begun its second pass
 }
 
-func (l *secondPass) push(addr uint64, lb *label) {
+func (l *secondPass) push(addr uint64, lb *Target) {
 	if lb != nil {
-		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
+		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.Tag, lb.Master, lb.InfoOnly})
 	}
 	l.silent = append(l.silent, addr)
 }
 
 // pop returns the next target, with its label if it has one. l.waiting must not be 0.
-func (l *secondPass) pop() (addr uint64, lb *label) {
+func (l *secondPass) pop() (addr uint64, lb *Target) {
 	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
 		l.named++
 	}
 	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
 		x := &l.labels[l.named]
-		lb = &label{tag: x.Tag, master: x.Master, challenge: wire.NoChallenge, infoOnly: x.InfoOnly}
+		lb = &Target{Tag: x.Tag, Master: x.Master, InfoOnly: x.InfoOnly}
 	}
 	l.next++
 	return l.silent[l.next-1], lb

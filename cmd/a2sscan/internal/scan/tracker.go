@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
-	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -20,7 +19,7 @@ type TrackerConfig struct {
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
 	Questions wire.Questions
-	Schedule  timing.Schedule
+	Schedule  scanner.Schedule
 	Fallback  bool        // the scan also sends PLAYER and a ping to silent targets
 	Draining  func() bool // reports whether the scan starts no more targets; nil: never
 }

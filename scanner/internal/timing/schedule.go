@@ -1,5 +1,4 @@
-// Package timing defines how long a scan waits. Package scanner uses it, and so does a
-// program that forecasts how long a scan will take.
+// Package timing defines how long a scan waits.
 package timing
 
 import "time"
