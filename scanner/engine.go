@@ -25,8 +25,7 @@ const (
 	unpackRoom   = 64 << 20               // bytes that the replies in the decompressor may take
 )
 
-// engine is a running scan: one loop that owns the socket and the state of all open
-// targets. The package documentation describes its turns and its parts.
+// engine is a running scan. The package documentation describes its turns and its parts.
 type engine struct {
 	cfg   settings
 	start time.Time
@@ -91,7 +90,9 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.stats.Wait = WaitNothing
 	e.outage.settle(e.clock())
 	e.stats.Elapsed = time.Since(e.start)
-	e.stats.Unfinished = uint64(e.unstarted() + e.open.slots.n)
+	rest := e.supply.list.read.Load() - e.stats.Taken // still in the feed
+	e.stats.Taken += rest
+	e.stats.Unfinished = rest + uint64(e.addrs.n+e.supply.second.waiting()+e.open.slots.n)
 	e.publish()
 	return e.stats, err
 }
@@ -115,7 +116,12 @@ func (e *engine) loop(ctx context.Context) error {
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
 				e.handoff.give(nil)
 			}
-			if wait = 0; !e.sleep() {
+			e.stats.Elapsed = time.Since(e.start)
+			e.publish()
+			if wait = 0; e.outage.over() {
+				e.recover(e.clock())
+				e.publish()
+			} else {
 				wait = min(max(time.Until(e.outage.next), againWait), idleWait)
 			}
 			continue
@@ -134,10 +140,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket. If no datagram has arrived, it waits for one, but not longer
-// than its argument says. While batches are full, receive continues to read, up to
-// maxDrain datagrams, because a dropped reply costs more than a late request. It returns
-// the time of the last read and the number of datagrams.
+// receive reads the socket, and waits for the first datagram at most as long as its
+// argument says. While batches are full, it continues to read, because a dropped reply
+// costs more than a late request. It returns the time of the last read and the number of
+// datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -164,7 +170,9 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 func (e *engine) housekeeping(now time.Duration) {
 	e.unpacked(now)
 	e.unreachable(now)
-	e.handoff.collect(e.memory)
+	for len(e.handoff.back) > 0 {
+		e.handoff.recycle(<-e.handoff.back, e.memory)
+	}
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
 	e.endOverdue(now)
 	e.learn(now)
@@ -237,8 +245,8 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 }
 
-// done closes the session of a finished target. It hands off the outcome, or saves the
-// target for the second pass, and frees the slot.
+// done hands off the outcome of a finished target, or saves the target for the second
+// pass, and frees the slot.
 func (e *engine) done(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl)

@@ -100,8 +100,8 @@ func (s *sessions) begin(addr uint64) ref {
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // planOf returns the plan with the schedule of a target. If the decompressor had no room
-// for an answer of the target, the schedule has no learned timeout: with a learned
-// timeout, the scan could make all further attempts before there is room.
+// for an answer, the timeout is the fixed one: with a shorter one, the scan could make all
+// further attempts before there is room.
 func (s *sessions) planOf(sl *slot) *session.Plan {
 	if s.learner != nil {
 		s.plan.Schedule.Learned = s.learner.timeout(sl.source())
@@ -162,7 +162,7 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. If s.sweep is set, s.sweep already remembers the target.
+// cooldown, unless s.sweep already does.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()

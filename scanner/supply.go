@@ -152,14 +152,6 @@ func (e *engine) more() bool {
 	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
-// unstarted returns the number of targets that were read and are neither open nor
-// finished. It adds the targets that are still in the feed to Stats.Taken.
-func (e *engine) unstarted() int {
-	rest := e.supply.list.read.Load() - e.stats.Taken
-	e.stats.Taken += rest
-	return int(rest) + e.addrs.n + e.supply.second.waiting()
-}
-
 // secondPass holds the silent targets until all other targets are finished. Then each
 // gets one more attempt. By that time the cause of most losses is gone, so the second
 // pass finds servers whose datagrams were lost together in the first pass.

@@ -382,10 +382,9 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	return Matched
 }
 
-// wants reports whether an answer to q would be of use. Its last argument is the error
-// from decoding the answer. An answer is of use if q is open, was given up, or has only a
-// truncated answer or a GoldSource reply. But a truncated Source reply is no better than a
-// complete GoldSource reply.
+// wants reports whether an answer to q, with the error from decoding it, is of use: q is
+// open, was given up, or has only a truncated answer or a GoldSource reply. But a truncated
+// Source reply is no better than a complete GoldSource reply.
 func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case x.s.Agenda.Open.Has(q):
