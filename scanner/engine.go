@@ -89,7 +89,6 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.handoff.end(last, e.memory)
 	e.stats.Wait = WaitNothing
 	e.outage.settle(e.clock())
-	e.stats.Elapsed = time.Since(e.start)
 	rest := e.supply.list.read.Load() - e.stats.Taken // still in the feed
 	e.stats.Taken += rest
 	e.stats.Unfinished = rest + uint64(e.addrs.n+e.supply.second.waiting()+e.open.slots.n)
@@ -116,7 +115,6 @@ func (e *engine) loop(ctx context.Context) error {
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
 				e.handoff.give(nil)
 			}
-			e.stats.Elapsed = time.Since(e.start)
 			e.publish()
 			if wait = 0; e.outage.over() {
 				e.recover(e.clock())
@@ -204,7 +202,6 @@ func (e *engine) housekeeping(now time.Duration) {
 	if now-e.publishedAt >= idleWait {
 		e.publishedAt = now
 		e.recv.table.Expire(now)
-		e.stats.Elapsed = time.Since(e.start)
 		e.publish()
 	}
 }
@@ -471,28 +468,11 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	return max(d, 0)
 }
 
+// publish brings e.stats up to date and passes them to the Monitor.
 func (e *engine) publish() {
-	s, now := &e.stats, e.clock()
-	e.pacer.allow(now)
-	e.tally()
-	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
-	s.Silent = e.supply.second.waiting()
-	if l := e.open.learner; l != nil {
-		learned := l.seen
-		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
-		s.Timeouts = learned
-	}
-	s.HeldFor = e.heldFor(now)
-	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
-	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
-	s.Bytes = e.memory.Used + s.Reasm.Bytes
-	if e.cfg.Control.Monitor != nil {
-		e.cfg.Control.Monitor.set(*s)
-	}
-}
-
-func (e *engine) tally() {
-	s, o, p := &e.stats, e.outage, e.pacer
+	s, o, p, now := &e.stats, e.outage, e.pacer, e.clock()
+	p.allow(now)
+	s.Elapsed = time.Since(e.start)
 	s.Finished, s.Unheard, s.Errors = e.handoff.counts.finished, e.handoff.counts.unheard, e.handoff.counts.errors
 	s.SendAgain, s.GSOStopped = e.sender.refused, e.sender.gso.stopped
 	s.SendFaults, s.SendErrors = o.faults, sum(o.faults[:])
@@ -506,6 +486,20 @@ func (e *engine) tally() {
 		s.Slowed, s.Settled = e.rate.Overloads, e.rate.Settled
 	case p.finds:
 		s.Path = e.rate.Path()
+	}
+	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
+	s.Silent = e.supply.second.waiting()
+	if l := e.open.learner; l != nil {
+		learned := l.seen
+		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
+		s.Timeouts = learned
+	}
+	s.HeldFor = e.heldFor(now)
+	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
+	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
+	s.Bytes = e.memory.Used + s.Reasm.Bytes
+	if e.cfg.Control.Monitor != nil {
+		e.cfg.Control.Monitor.set(*s)
 	}
 }
 

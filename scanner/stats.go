@@ -262,18 +262,15 @@ func (s *Stats) LimitedBy() (why Wait, part float64) {
 		}
 	}
 	sending := s.Waited[WaitSending] > s.Waited[other]
-	atRate := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
-	switch {
-	case s.Rate == Off && sending:
-		return WaitSending, partOf(WaitSending)
-	case s.Rate == Off:
-		return other, partOf(other)
-	case atRate:
-		return WaitNothing, 0
-	case !sending || partOf(other) >= otherPart:
-		return other, partOf(other)
-	case partOf(WaitSending) < busyPart:
-		return WaitNothing, 0
+	if s.Rate != Off {
+		atRate := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
+		sending = sending && partOf(other) < otherPart
+		if atRate || sending && partOf(WaitSending) < busyPart {
+			return WaitNothing, 0
+		}
 	}
-	return WaitSending, partOf(WaitSending)
+	if sending {
+		other = WaitSending
+	}
+	return other, partOf(other)
 }

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -159,7 +160,6 @@ type secondPass struct {
 	silent []uint64      // packed addresses and ports; elements never change, so that snapshots can share them
 	labels []SilentLabel // labels of the targets that have one; elements never change
 	next   int           // index into silent: the next target
-	named  int           // index into labels: the first label of a target that has not begun its second pass
 }
 
 func (l *secondPass) push(addr uint64, lb *Target) {
@@ -171,11 +171,9 @@ func (l *secondPass) push(addr uint64, lb *Target) {
 
 // pop returns the next target, with its label if it has one. l.waiting must not be 0.
 func (l *secondPass) pop() (addr uint64, lb *Target) {
-	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
-		l.named++
-	}
-	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
-		x := &l.labels[l.named]
+	i, found := slices.BinarySearchFunc(l.labels, l.next, func(x SilentLabel, index int) int { return x.Index - index })
+	if found {
+		x := &l.labels[i]
 		lb = &Target{Tag: x.Tag, Master: x.Master, InfoOnly: x.InfoOnly}
 	}
 	l.next++
