@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
 	"github.com/a2sscan/a2sscan/scanner/target"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -204,18 +204,8 @@ func (set *settings) defaultInFlight() int {
 	return int(min(max(n, 1024), maxInFlight))
 }
 
-// Schedule defines how long a scan waits.
-type Schedule = timing.Schedule
-
-// What a program needs to forecast the end of a scan that learns its timeouts.
-const (
-	LeastTimeout = timing.LeastTimeout // the shortest timeout that a scan learns
-	LearnTrips   = timing.LearnTrips   // round trips that a scan must know before it learns timeouts
-	LastTrips    = timing.LastTrips    // round trips that a scan must know before it shortens the waits at its end
-)
-
 // Schedule returns how long a scan with cfg waits for answers.
-func (cfg Config) Schedule() Schedule {
+func (cfg Config) Schedule() timing.Schedule {
 	set, _ := cfg.complete()
 	return set.schedule
 }

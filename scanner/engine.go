@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/congestion"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/wire"
 )

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
 	"github.com/a2sscan/a2sscan/scanner/internal/trips"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
 // learner learns from the round trips of a scan how long to wait for the answer to a

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
 	"github.com/a2sscan/a2sscan/scanner/internal/trips"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
 )

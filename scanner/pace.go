@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/congestion"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/wire"
 )
 

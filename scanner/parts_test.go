@@ -10,7 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/reasm"
-	"github.com/a2sscan/a2sscan/scanner/internal/congestion"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/scanner/internal/session"
 	"github.com/a2sscan/a2sscan/scanner/udp"
 	"github.com/a2sscan/a2sscan/wire"
@@ -120,7 +120,7 @@ type Stats struct {
 	Bytes     int64 // bytes of replies and fragments that the scan holds now
 	PeakBytes int64 // maximum size of the replies held at once, without fragments
 
-	Path Path // what a scan with Config.FindRate found
+	Path congestion.Path // what a scan with Config.FindRate found
 
 	Rate float64 // current value of Config.Rate
 	// Allowed counts the datagrams that the rate allowed in the time in which only the rate
@@ -134,9 +134,6 @@ type Stats struct {
 	Socket  udp.Stats   // what the socket counted
 	Reasm   reasm.Stats // what happened to fragments
 }
-
-// Path is what a scan with Config.FindRate found out about its path.
-type Path = congestion.Path
 
 // Active returns how long the scan has lasted, not counting outages.
 func (s *Stats) Active() time.Duration {

@@ -6,7 +6,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 

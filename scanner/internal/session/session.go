@@ -37,7 +37,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 

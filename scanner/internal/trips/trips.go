@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/a2sscan/a2sscan/scanner/internal/timing"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 )
 
 // Rare selects the round trip from which timeouts follow: 1 in Rare round trips exceeds

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 )
 
 // Rates is the part of a summary about the speed of the scan.
@@ -172,7 +173,7 @@ var whyTexts = map[string]string{
 	"few_answers": "too few servers answer to measure loss",
 }
 
-func newPath(x *scanner.Path) *Path {
+func newPath(x *congestion.Path) *Path {
 	if !x.On {
 		return nil
 	}

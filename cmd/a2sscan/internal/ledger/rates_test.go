@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 )
 
 // These reasons to wait have no names outside package scanner.
@@ -89,7 +90,7 @@ func TestRatesReported(t *testing.T) {
 // TestPathReported: the summary has what the path carried and why the rate changed.
 // If the rate was given, it has no path.
 func TestPathReported(t *testing.T) {
-	x := scanner.Path{On: true, Most: 50_000, Now: 40_000, Raised: 3, Unrelated: 1}
+	x := congestion.Path{On: true, Most: 50_000, Now: 40_000, Raised: 3, Unrelated: 1}
 	change := &x.Changes[0]
 	change.At, change.From, change.To, change.Why = 3*time.Second, 20_000, 40_000, "clear"
 	change = &x.Changes[1]
@@ -113,7 +114,7 @@ func TestPathReported(t *testing.T) {
 	if r := NewRates(&scanner.Stats{Rate: 50_000, Path: x}); r.String() != "19.4k/s found, at most 50k/s" {
 		t.Errorf("%q", r.String())
 	}
-	b, err := json.Marshal(&Summary{Path: newPath(&scanner.Path{})})
+	b, err := json.Marshal(&Summary{Path: newPath(&congestion.Path{})})
 	var keys map[string]any
 	if err != nil || json.Unmarshal(b, &keys) != nil || keys["path"] != nil {
 		t.Errorf("%v, %v", keys["path"], err)

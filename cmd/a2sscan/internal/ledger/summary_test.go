@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
 	"github.com/a2sscan/a2sscan/scanner/game"
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
@@ -306,7 +307,7 @@ var update = flag.Bool("update", false, "write the golden file anew")
 func TestSummaryKeys(t *testing.T) {
 	list, s := aScan()
 	s.Stopped, s.Conflicts = 3, 9
-	s.Path = scanner.Path{On: true, Most: 50_000, Now: 40_000, Raised: 3, Carried: 1e4, Lost: 0.5}
+	s.Path = congestion.Path{On: true, Most: 50_000, Now: 40_000, Raised: 3, Carried: 1e4, Lost: 0.5}
 	s.Timeouts = scanner.Timeouts{Learned: true, Now: time.Second, Least: time.Second, Most: time.Second}
 	s.Settled, s.Slowed = 5, 6
 	s.Waited[waitOutput] = 1e6

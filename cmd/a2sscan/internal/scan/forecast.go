@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -25,7 +26,7 @@ type Forecast struct {
 	Listed, InNetworks float64 // numbers of targets
 
 	Questions   wire.Questions
-	Schedule    scanner.Schedule
+	Schedule    timing.Schedule
 	Fallback    bool    // the scan also sends PLAYER and a ping to silent targets
 	Rate        float64 // datagrams per second; 0: no limit
 	Finds       bool    // the scan finds the rate that the path carries, up to Rate
@@ -43,7 +44,7 @@ const (
 
 // longestSession estimates the longest time that a scan waits for one target. It assumes that
 // the target answers no question, and that the scan asks one question after another.
-func longestSession(s scanner.Schedule, qs wire.Questions) time.Duration {
+func longestSession(s timing.Schedule, qs wire.Questions) time.Duration {
 	return time.Duration(howMany(qs&wire.AskAll)) * s.Silence()
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/congestion"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -155,7 +157,7 @@ func TestStatusEnd(t *testing.T) {
 	drained, part := false, 0.99
 	p := NewTracker(TrackerConfig{
 		Input: func() (float64, bool) { return part, true }, Given: func() uint64 { return 1000 },
-		Schedule: scanner.Schedule{Timeout: 3 * time.Second, Attempts: 1, Cooldown: 2 * time.Second},
+		Schedule: timing.Schedule{Timeout: 3 * time.Second, Attempts: 1, Cooldown: 2 * time.Second},
 		Draining: func() bool { return drained },
 	})
 	s := scanner.Stats{Taken: 1000, Open: 500}
@@ -194,7 +196,7 @@ func TestStatusEnd(t *testing.T) {
 func TestStatusSecondPass(t *testing.T) {
 	p := NewTracker(TrackerConfig{
 		Input: func() (float64, bool) { return 1, true }, Given: func() uint64 { return 1000 },
-		Schedule: scanner.Schedule{Timeout: time.Second, Attempts: 3, SecondPass: true},
+		Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3, SecondPass: true},
 	})
 	s := scanner.Stats{Taken: 1000, Elapsed: 9 * time.Second, Silent: 400, Wait: scanner.WaitReplies}
 	s.Finished[scanner.StatusOK], s.Sent[0] = 600, 3600
@@ -268,7 +270,7 @@ func TestStatusBarStays(t *testing.T) {
 // TestTimeLeft: from the first tenth of a scan on, the time left is right within a fifth or
 // within two seconds, for any even share of targets that stay silent.
 func TestTimeLeft(t *testing.T) {
-	fixed := scanner.Schedule{Timeout: time.Second, Attempts: 3, Cooldown: 2 * time.Second}
+	fixed := timing.Schedule{Timeout: time.Second, Attempts: 3, Cooldown: 2 * time.Second}
 	learns, once := fixed, fixed
 	learns.Learns, learns.Cools = true, true
 	once.Attempts, once.Learns, once.Cools = 1, true, true
@@ -316,12 +318,12 @@ func TestLastWait(t *testing.T) {
 		{1000, 1000, 4000, 4400, 2100}, // silent targets, and targets with one open question
 	} {
 		for _, learned := range []bool{false, true} {
-			p := NewTracker(TrackerConfig{Questions: wire.AskAll, Schedule: scanner.Schedule{Timeout: time.Second, Attempts: 3}})
+			p := NewTracker(TrackerConfig{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}})
 			s, want := scanner.Stats{Elapsed: 100 * time.Second}, test.fixed
 			s.Finished[scanner.StatusOK], s.Finished[scanner.StatusNoReply], s.Finished[scanner.StatusPartial] = 1000, test.noReply, test.partial
 			s.Errors[wire.ErrTimeout] = test.timeouts
 			if learned {
-				s.Timeouts, want = scanner.Timeouts{Learned: true, Now: scanner.LeastTimeout}, test.learned
+				s.Timeouts, want = scanner.Timeouts{Learned: true, Now: timing.LeastTimeout}, test.learned
 			}
 			if got := p.lastWait(&s, 1); got != want*time.Millisecond {
 				t.Errorf("%+v, learned %v: %v", test, learned, got)
@@ -335,7 +337,7 @@ type simulation struct {
 	targets   int
 	rate      float64
 	datagrams int // number of datagrams that a server needs
-	schedule  scanner.Schedule
+	schedule  timing.Schedule
 
 	scanner.Stats
 	now int
@@ -406,13 +408,13 @@ func (s simulation) run(silent float64) (views []View, end time.Duration) {
 // waits (see session.LastWaits).
 func (s *simulation) learn() {
 	trips := s.Finished[scanner.StatusOK]
-	if !s.schedule.Learns || s.Elapsed < time.Second || trips < scanner.LearnTrips {
+	if !s.schedule.Learns || s.Elapsed < time.Second || trips < timing.LearnTrips {
 		return
 	}
-	s.schedule.Learned = scanner.LeastTimeout
+	s.schedule.Learned = timing.LeastTimeout
 	s.Timeouts.Learned, s.Timeouts.Now = true, s.schedule.Learned
 	for at, n := range s.gone {
-		if int(s.Taken) == s.targets && trips >= scanner.LastTrips && at > s.now+2*trip {
+		if int(s.Taken) == s.targets && trips >= timing.LastTrips && at > s.now+2*trip {
 			delete(s.gone, at)
 			s.gone[s.now+2*trip] += n
 		}
@@ -466,14 +468,14 @@ func TestStatusRecord(t *testing.T) {
 		t.Errorf("got\n%s want …\n%s", got, want)
 	}
 
-	s.Path = scanner.Path{On: true, Now: 19_400, Carried: 20_000}
+	s.Path = congestion.Path{On: true, Now: 19_400, Carried: 20_000}
 	if v := p.Sample(s); !strings.Contains(v.Line(0), "; rate 19.4k/s, path full at 20k/s; ") {
 		t.Errorf("%q", v.Line(0))
 	}
 	if got := say(); !strings.Contains(got, `"rate_found":19400,"path_carried":20000,`) {
 		t.Errorf("%s", got)
 	}
-	s.Path = scanner.Path{}
+	s.Path = congestion.Path{}
 	known = true
 	s.Elapsed, s.Rate, s.Sent[0], s.Taken = 2*time.Second, 5000, 17, 2
 	s.Wait, s.HeldFor, s.Socket.KernelDrops = scanner.WaitAddress, time.Minute, 3

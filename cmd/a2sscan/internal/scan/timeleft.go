@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -44,9 +45,9 @@ func (p *Tracker) left(s *scanner.Stats, all float64) (d time.Duration) {
 func (p *Tracker) toStart(s *scanner.Stats, all, pace float64) time.Duration {
 	// Most open targets are silent, and some of the repeats to them are still to come. Each
 	// target has been open for a time between 0 and oldest.
-	schedule, sum, open := p.cfg.Schedule, scanner.Schedule.Sum, float64(s.Open)
+	schedule, sum, open := p.cfg.Schedule, timing.Schedule.Sum, float64(s.Open)
 	if schedule.Learned = s.Timeouts.Now; s.Timeouts.Learned && schedule.Early() {
-		sum, open = scanner.Schedule.EarlySum, float64(s.Open-s.Timeouts.Listening)
+		sum, open = timing.Schedule.EarlySum, float64(s.Open-s.Timeouts.Listening)
 	}
 	oldest := max(min(s.Elapsed, sum(schedule, schedule.Attempts)), 1)
 	datagrams := float64(s.DatagramsSent())
@@ -92,7 +93,7 @@ func (p *Tracker) waits(s *scanner.Stats, growth float64) [3]time.Duration {
 	switch {
 	case !schedule.Early():
 		return [...]time.Duration{silent, fixed, several}
-	case schedule.SecondPass || float64(s.Answered())*growth < scanner.LastTrips:
+	case schedule.SecondPass || float64(s.Answered())*growth < timing.LastTrips:
 		return [...]time.Duration{silent, fixed, 2 * fixed}
 	}
 	lastAttempt, trips := schedule.EarlySum(schedule.Attempts-1), 2*schedule.Learned
@@ -106,13 +107,13 @@ func (p *Tracker) waits(s *scanner.Stats, growth float64) [3]time.Duration {
 // schedule returns the schedule that the scan will have when it has started growth times as
 // many targets as now. A scan that has not learned its timeouts yet, but will, probably learns
 // the shortest.
-func (p *Tracker) schedule(s *scanner.Stats, growth float64) scanner.Schedule {
+func (p *Tracker) schedule(s *scanner.Stats, growth float64) timing.Schedule {
 	schedule := p.cfg.Schedule
 	switch {
 	case s.Timeouts.Learned:
 		schedule.Learned = s.Timeouts.Now
-	case schedule.Learns && float64(s.Answered())*growth >= scanner.LearnTrips:
-		schedule.Learned = scanner.LeastTimeout
+	case schedule.Learns && float64(s.Answered())*growth >= timing.LearnTrips:
+		schedule.Learned = timing.LeastTimeout
 	}
 	return schedule
 }

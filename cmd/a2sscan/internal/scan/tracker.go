@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/scanner"
+	"github.com/a2sscan/a2sscan/scanner/timing"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -19,7 +20,7 @@ type TrackerConfig struct {
 	Earlier *scanner.Stats                    // counts of earlier runs; nil: none
 
 	Questions wire.Questions
-	Schedule  scanner.Schedule
+	Schedule  timing.Schedule
 	Fallback  bool        // the scan also sends PLAYER and a ping to silent targets
 	Draining  func() bool // reports whether the scan starts no more targets; nil: never
 }

@@ -1,4 +1,5 @@
-// Package timing defines how long a scan waits.
+// Package timing defines how long a scan waits. Package scanner uses it, and so does a
+// program that forecasts how long a scan will take.
 package timing
 
 import "time"
