@@ -81,10 +81,8 @@ func (d *Decoder) Add(datagram []byte) {
 	}
 }
 
-// deliver takes a complete message. In d.faults, it stores the errors from Source INFO,
-// PLAYER and RULES replies, and from text messages. Any other message may be a reply to
-// any question, even to a question that was not asked, so deliver does not store its
-// errors.
+// deliver takes a complete message. d.faults gets the errors from Source INFO, PLAYER and
+// RULES replies, and from text messages. Any other message may be a reply to any question.
 func (d *Decoder) deliver(msg []byte) {
 	before := d.session.Agenda.Err
 	d.replace(msg)
@@ -98,9 +96,9 @@ func (d *Decoder) deliver(msg []byte) {
 	}
 }
 
-// replace replaces the stored list with msg. It does so only if msg is sound, and the
-// stored list is truncated or seems to have come before its question (EC-65). This is a
-// guess, because a capture does not show which questions had been asked.
+// replace replaces the stored list with msg if msg is sound, and the stored list is
+// truncated or seems to have come before its question (EC-65). This is a guess, because a
+// capture does not show which questions had been asked.
 func (d *Decoder) replace(msg []byte) {
 	q, ok := session.QuestionOf(wire.KindOf(msg))
 	if !ok || q == wire.QuestionInfo {
@@ -152,7 +150,15 @@ func (d *Decoder) fragment(datagram []byte) {
 		d.plain, err = d.unpack.Unpack(d.plain[:0], msg)
 		if err != nil {
 			d.session.Junk(codeOf(err))
-			d.sawHard(codeOf(err))
+			// Unpacking has a time limit. So the scan may have reported ErrTooLarge where the
+			// Decoder finds another error, and the reverse.
+			faults := uint32(1 << wire.ErrTooLarge)
+			if err == wire.ErrTooLarge {
+				faults |= 1<<wire.ErrMalformed | 1<<wire.ErrChecksum
+			}
+			for q := range d.seen {
+				d.seen[q] |= faults
+			}
 			// If the checksum is wrong, the content is in the spare capacity of d.plain.
 			if q, ok := session.QuestionOf(wire.KindOf(d.plain[:cap(d.plain)])); ok && err == wire.ErrChecksum {
 				d.faults[q] = wire.ErrChecksum
@@ -160,19 +166,6 @@ func (d *Decoder) fragment(datagram []byte) {
 			return
 		}
 		d.deliver(d.plain)
-	}
-}
-
-// sawHard records the errors that a scan may have reported for a compressed reply that
-// can't be unpacked. Unpacking has a time limit. So the scan may have reported
-// ErrTooLarge where the Decoder finds another error, and the reverse.
-func (d *Decoder) sawHard(code wire.Error) {
-	faults := uint32(1 << wire.ErrTooLarge)
-	if code == wire.ErrTooLarge {
-		faults |= 1<<wire.ErrMalformed | 1<<wire.ErrChecksum
-	}
-	for q := range d.seen {
-		d.seen[q] |= faults
 	}
 }
 
@@ -207,7 +200,7 @@ func (d *Decoder) Result() *Result {
 func (d *Decoder) Redecode(known *Result) *Result {
 	a, r := d.session.Got, &d.result
 	keepParts(&d.session, d.memory, d.table, captured, &d.message)
-	d.dropLeading(known)
+	d.retake(known)
 	*r = Result{
 		Raw: r.Raw[:0], Addr: known.Addr, Tag: known.Tag, Master: known.Master, Geo: known.Geo, Time: known.Time,
 		RTT: known.RTT, RTTs: known.RTTs, Took: known.Took, Sent: known.Sent, SentBytes: known.SentBytes,
@@ -215,7 +208,6 @@ func (d *Decoder) Redecode(known *Result) *Result {
 		Asked: known.Asked, Unchallenged: known.Unchallenged, PingRTT: known.PingRTT,
 	}
 	r.Raw = a.AppendRaw(r.Raw)
-	d.retake(known)
 	var errs [wire.NumQuestions]wire.Error
 	for q := range (r.Asked & wire.AskAll).Each() {
 		// The error of an open question is that of the last faulty reply.
@@ -240,28 +232,20 @@ var silent = [wire.NumErrors]bool{
 
 // retake restores the scan's choice between several lists. If the scan reported a list as
 // truncated, retake uses the truncated list. If the scan rejected a list that was unsound
-// and came before its question, retake drops that list.
+// and came before its question, retake drops that list. It also drops the beginning of a
+// reply for whose question the scan did not report ErrIncomplete, because the datagrams do
+// not show how long the scan kept the fragments.
 func (d *Decoder) retake(known *Result) {
-	for q := range (wire.AskPlayers | wire.AskRules).Each() {
-		place := d.session.Got.Place(q)
-		switch code := known.Err[q]; {
-		case code == wire.ErrTruncated && d.cut[q] != nil:
-			*place = d.cut[q]
-		case d.early.Has(q) && code != 0 && code != wire.ErrTruncated:
-			*place = nil
-		}
-	}
-}
-
-// dropLeading drops the stored beginning of a reply if the scan did not report
-// ErrIncomplete for its question. The datagrams do not show how long the scan kept the
-// fragments.
-func (d *Decoder) dropLeading(known *Result) {
 	a := d.session.Got
-	for q := range a.Partial.Each() {
-		if known.Err[q] != wire.ErrIncomplete {
+	for q := range wire.AskAll.Each() {
+		switch code := known.Err[q]; {
+		case a.Partial.Has(q) && code != wire.ErrIncomplete:
 			*a.Place(q) = nil
 			a.Partial &^= 1 << q
+		case code == wire.ErrTruncated && d.cut[q] != nil:
+			*a.Place(q) = d.cut[q]
+		case d.early.Has(q) && code != 0 && code != wire.ErrTruncated:
+			*a.Place(q) = nil
 		}
 	}
 }

@@ -59,22 +59,6 @@
 // on to each part what the other parts found: engine.take does so for a received
 // datagram, engine.sent for a sent datagram, and engine.done for a finished target.
 //
-//   - receiver (receive.go) gives each datagram to its session and classifies it. It puts
-//     split replies together.
-//   - sessions (sessions.go) are the open targets. Each is a state machine without I/O
-//     (package internal/session): it takes an event and returns requests and a wake-up
-//     time. Package timing determines how long a session waits.
-//   - learner (learner.go) learns from the round trips how long to wait.
-//   - supply (supply.go) has the targets that are not started yet: the rest of the list,
-//     and the silent targets that get a second pass. addrs (addrs.go) has the targets that
-//     wait for the rate limit of their address.
-//   - sender (send.go) fills a batch (follow-ups, then retries, then new targets) and
-//     deals with datagrams that the kernel refuses.
-//   - pacer (pace.go) decides how large the batch is, with a token bucket.
-//   - package congestion finds the rate of the bucket if the scan has no fixed rate.
-//   - handoff (handoff.go) takes finished targets to the finisher, which makes Results
-//     and calls the caller's function.
-//
 // Three goroutines exchange data with the loop: the reader of the list, which may
 // block; the decompressor, which may take long; and the finisher. The loop never waits
 // for them. It starts a new target only when there is room for its answers.
@@ -95,7 +79,4 @@
 //
 // Config.Rate and Config.AddressRate protect networks and servers. Tuning.InFlight and
 // Tuning.ByteBudget protect the scanner.
-//
-// A scan without Config.Timeout learns from its round trips how long to wait (learner.go).
-// With Config.FindRate it finds the rate that its path carries (package congestion).
 package scanner

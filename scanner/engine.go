@@ -25,8 +25,7 @@ const (
 	unpackRoom   = 64 << 20               // bytes that the replies in the decompressor may take
 )
 
-// engine is a running scan: one loop that owns the socket and the state of all open
-// targets. The package documentation describes its turns and its parts.
+// engine is a running scan. The package documentation describes its turns and its parts.
 type engine struct {
 	cfg   settings
 	start time.Time
@@ -50,7 +49,6 @@ type engine struct {
 	draining    bool
 	quietEnd    time.Duration // when the cooldown is over; 0 if it has not begun
 	publishedAt time.Duration // when the Monitor last got the numbers
-	estimatedAt time.Duration // when Stats.HeldFor was last estimated; 0 unless Stats.Wait is WaitAddress
 	snapshotAt  time.Duration // when the last snapshot was taken
 	turnedAt    time.Duration // when the last turn of the loop began
 	inspectAt   time.Duration // when the loop next searches for overdue sessions
@@ -91,8 +89,9 @@ func (e *engine) scan(ctx context.Context, targets iter.Seq[Target]) (Stats, err
 	e.handoff.end(last, e.memory)
 	e.stats.Wait = WaitNothing
 	e.outage.settle(e.clock())
-	e.stats.Elapsed = time.Since(e.start)
-	e.stats.Unfinished = uint64(e.unstarted() + e.open.slots.n)
+	rest := e.supply.list.read.Load() - e.stats.Taken // still in the feed
+	e.stats.Taken += rest
+	e.stats.Unfinished = rest + uint64(e.addrs.n+e.supply.second.waiting()+e.open.slots.n)
 	e.publish()
 	return e.stats, err
 }
@@ -116,7 +115,11 @@ func (e *engine) loop(ctx context.Context) error {
 			if len(e.handoff.filling.outcomes) > 0 && len(e.handoff.given) == 0 {
 				e.handoff.give(nil)
 			}
-			if wait = 0; !e.sleep() {
+			e.publish()
+			if wait = 0; e.outage.over() {
+				e.recover(e.clock())
+				e.publish()
+			} else {
 				wait = min(max(time.Until(e.outage.next), againWait), idleWait)
 			}
 			continue
@@ -135,10 +138,10 @@ func (e *engine) loop(ctx context.Context) error {
 	}
 }
 
-// receive reads the socket. If no datagram has arrived, it waits for one, but not longer
-// than its argument says. While batches are full, receive continues to read, up to
-// maxDrain datagrams, because a dropped reply costs more than a late request. It returns
-// the time of the last read and the number of datagrams.
+// receive reads the socket, and waits for the first datagram at most as long as its
+// argument says. While batches are full, it continues to read, because a dropped reply
+// costs more than a late request. It returns the time of the last read and the number of
+// datagrams.
 func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err error) {
 	for total < maxDrain {
 		n, err := e.sock.Recv(e.recv.batch, wait)
@@ -165,7 +168,9 @@ func (e *engine) receive(wait time.Duration) (now time.Duration, total int, err 
 func (e *engine) housekeeping(now time.Duration) {
 	e.unpacked(now)
 	e.unreachable(now)
-	e.handoff.collect(e.memory)
+	for len(e.handoff.back) > 0 {
+		e.handoff.recycle(<-e.handoff.back, e.memory)
+	}
 	e.open.wheel.advance(e.open.slots, e.recv.drained.until, func(i int32) { e.fire(now, i) })
 	e.endOverdue(now)
 	e.learn(now)
@@ -197,7 +202,6 @@ func (e *engine) housekeeping(now time.Duration) {
 	if now-e.publishedAt >= idleWait {
 		e.publishedAt = now
 		e.recv.table.Expire(now)
-		e.stats.Elapsed = time.Since(e.start)
 		e.publish()
 	}
 }
@@ -238,8 +242,8 @@ func (e *engine) advance(now time.Duration, i int32) {
 	}
 }
 
-// done closes the session of a finished target. It hands off the outcome, or saves the
-// target for the second pass, and frees the slot.
+// done hands off the outcome of a finished target, or saves the target for the second
+// pass, and frees the slot.
 func (e *engine) done(now time.Duration, i int32) {
 	sl := e.open.slots.at(i)
 	e.sender.gso.waited(sl)
@@ -289,7 +293,7 @@ func (e *engine) endOverdue(now time.Duration) {
 	}
 	e.inspectAt = now + inspectEvery
 	for i := range e.open.slots.all() {
-		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now, e.recv.unpackedAt) {
+		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now) {
 			s.Abandon()
 			e.stats.Overdue++
 			e.advance(now, i)
@@ -464,28 +468,11 @@ func (e *engine) idle(now time.Duration) time.Duration {
 	return max(d, 0)
 }
 
+// publish brings e.stats up to date and passes them to the Monitor.
 func (e *engine) publish() {
-	s, now := &e.stats, e.clock()
-	e.pacer.allow(now)
-	e.tally()
-	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
-	s.Silent = e.supply.second.waiting()
-	if l := e.open.learner; l != nil {
-		learned := l.seen
-		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
-		s.Timeouts = learned
-	}
-	e.estimateHeld(now)
-	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
-	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
-	s.Bytes = e.memory.Used + s.Reasm.Bytes
-	if e.cfg.Control.Monitor != nil {
-		e.cfg.Control.Monitor.set(*s)
-	}
-}
-
-func (e *engine) tally() {
-	s, o, p := &e.stats, e.outage, e.pacer
+	s, o, p, now := &e.stats, e.outage, e.pacer, e.clock()
+	p.allow(now)
+	s.Elapsed = time.Since(e.start)
 	s.Finished, s.Unheard, s.Errors = e.handoff.counts.finished, e.handoff.counts.unheard, e.handoff.counts.errors
 	s.SendAgain, s.GSOStopped = e.sender.refused, e.sender.gso.stopped
 	s.SendFaults, s.SendErrors = o.faults, sum(o.faults[:])
@@ -500,23 +487,32 @@ func (e *engine) tally() {
 	case p.finds:
 		s.Path = e.rate.Path()
 	}
+	s.Open, s.Held, s.HeldAddrs = e.open.slots.n, e.addrs.n, len(e.addrs.held)
+	s.Silent = e.supply.second.waiting()
+	if l := e.open.learner; l != nil {
+		learned := l.seen
+		learned.Listening, learned.Reopened = e.open.listening, s.Timeouts.Reopened
+		s.Timeouts = learned
+	}
+	s.HeldFor = e.heldFor(now)
+	s.PeakBytes = max(s.PeakBytes, e.memory.Peak)
+	s.Socket, s.Reasm = e.sock.Stats(), e.recv.table.Stats()
+	s.Bytes = e.memory.Used + s.Reasm.Bytes
+	if e.cfg.Control.Monitor != nil {
+		e.cfg.Control.Monitor.set(*s)
+	}
 }
 
-// estimateHeld estimates how long the rate limits of addresses will delay the scan. It
-// inspects all held addresses, so it makes a new estimate only once a second.
-func (e *engine) estimateHeld(now time.Duration) {
-	s, at := &e.stats, &e.estimatedAt
-	switch {
-	case s.Wait != WaitAddress:
-		s.HeldFor, *at = 0, 0
-	case *at == 0 || now-*at >= time.Second:
-		*at = now
-		// Assume that each target takes a full burst, because the next target of its
-		// address usually starts before the unused part is refunded.
-		each := float64(addrBurst)
-		if done := s.TargetsFinished() + uint64(s.Silent); done > 0 {
-			each = max(each, float64(s.DatagramsSent())/float64(done))
-		}
-		s.HeldFor = e.addrs.last(now, each) - now
+// heldFor estimates how long the rate limits of addresses will delay the scan.
+func (e *engine) heldFor(now time.Duration) time.Duration {
+	if e.stats.Wait != WaitAddress {
+		return 0
 	}
+	// Assume that each target takes a full burst, because the next target of its
+	// address usually starts before the unused part is refunded.
+	each := float64(addrBurst)
+	if done := e.stats.TargetsFinished() + uint64(e.stats.Silent); done > 0 {
+		each = max(each, float64(e.stats.DatagramsSent())/float64(done))
+	}
+	return e.addrs.last(now, each) - now
 }

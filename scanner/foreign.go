@@ -1,9 +1,6 @@
 package scanner
 
-import (
-	"github.com/a2sscan/a2sscan/scanner/internal/session"
-	"github.com/a2sscan/a2sscan/wire"
-)
+import "github.com/a2sscan/a2sscan/wire"
 
 // foreignCause is the likely origin of a datagram whose source is not a target. A server
 // with several addresses may answer from an address other than the one that was queried,
@@ -42,37 +39,18 @@ func (f *foreign) place(ip uint32) *uint32 { return &f.lately[hash(uint64(ip))%u
 func (f *foreign) begin(addr uint64) { *f.place(ipOf(addr)) = ipOf(addr) }
 
 // cause returns the cause of a datagram whose source is not a target.
-func (f *foreign) cause(source uint64, datagram []byte, in *wire.Info) foreignCause {
-	switch {
-	case isReply(datagram, in):
+func (f *foreign) cause(source uint64, datagram []byte) foreignCause {
+	if wire.IsSplit(datagram) {
+		return foreignFragment
+	}
+	switch wire.KindOf(datagram) {
+	case wire.KindInfo, wire.KindGoldSource, wire.KindPlayers, wire.KindRules, wire.KindChallenge, wire.KindPing:
 		if *f.place(ipOf(source)) == ipOf(source) {
 			return foreignPort
 		}
 		return foreignAddress
-	case wire.IsSplit(datagram):
-		return foreignFragment
 	}
 	return foreignOther
-}
-
-func isReply(datagram []byte, in *wire.Info) bool {
-	if !wire.IsSingle(datagram) {
-		return false
-	}
-	var err error
-	switch k := wire.KindOf(datagram); k {
-	case wire.KindInfo, wire.KindGoldSource:
-		err = in.Decode(datagram)
-	case wire.KindPlayers, wire.KindRules:
-		q, _ := session.QuestionOf(k)
-		_, err = session.ReadList(q, datagram)
-	case wire.KindChallenge:
-		_, err = wire.DecodeChallenge(datagram)
-	case wire.KindPing:
-	default:
-		return false
-	}
-	return err == nil
 }
 
 // recent is a set of the sources of finished targets. Each stays for one to two cooldowns,

@@ -13,7 +13,7 @@ import (
 // outcome is a finished target on its way from the loop to the caller's function.
 type outcome struct {
 	addr   uint64
-	label  *label          // nil if the target has none
+	label  *Target         // nil if the target has none
 	answer *session.Answer // nil if the server sent nothing
 	err    [wire.NumQuestions]wire.Error
 
@@ -82,8 +82,7 @@ func newHandoff(limit int) *handoff {
 
 func (h *handoff) full() bool { return h.waiting >= h.limit }
 
-// add appends an empty outcome to the block that is being filled or, if that block is
-// full, to the next block. The caller fills the outcome in place, which avoids a copy.
+// add appends an empty outcome, which the caller fills in place to avoid a copy.
 func (h *handoff) add() *outcome {
 	if len(h.filling.outcomes) == blockLen {
 		h.give(nil)
@@ -108,12 +107,6 @@ func (h *handoff) give(snapshot *Snapshot) {
 	}
 }
 
-func (h *handoff) collect(m *session.Memory) {
-	for len(h.back) > 0 {
-		h.recycle(<-h.back, m)
-	}
-}
-
 func (h *handoff) recycle(b *block, m *session.Memory) {
 	for i := range b.outcomes {
 		if a := b.outcomes[i].answer; a != nil {
@@ -131,8 +124,8 @@ func (h *handoff) recycle(b *block, m *session.Memory) {
 	h.spare = append(h.spare, b)
 }
 
-// end passes the remaining outcomes and then the last snapshot to the finisher. It
-// returns when the caller's functions have processed all of them.
+// end passes on the remaining outcomes and then the last snapshot. It returns when the
+// caller's functions have processed all of them.
 func (h *handoff) end(last *Snapshot, m *session.Memory) {
 	h.give(last)
 	close(h.given)
@@ -187,8 +180,8 @@ func (f *finisher) make(o *outcome) *Result {
 	r.Sent, r.SentBytes = uint32(o.sent), uint64(o.sentBytes)
 	r.Time = f.start.Add(o.endAt + o.shift)
 	if o.label != nil {
-		r.Tag, r.Master = o.label.tag, o.label.master
-		if o.label.infoOnly {
+		r.Tag, r.Master = o.label.Tag, o.label.Master
+		if o.label.InfoOnly {
 			r.Asked &= wire.AskInfo
 		}
 	}

@@ -46,7 +46,7 @@ const (
 	learnTime   = time.Second // how long a scan must have run before it learns timeouts
 	enoughBlock = 200         // round trips that must be known for a /8 to have its own timeout
 	rarestTrip  = 5000        // LastWaits follow from the round trip that 1 answer in rarestTrip exceeds
-	blindPart   = 5           // use the fixed timeout if the round trips of more than 1 answer in 5 are unknown
+	blindPart   = 5
 	learnEvery  = 20 * time.Millisecond
 	sweepAfter  = time.Second // minimum time between two sweeps, which shorten waits that have begun
 	lastFactor  = 2           // LastWaits are lastFactor times the round trip that 1 answer in rarestTrip exceeds
@@ -130,11 +130,8 @@ func (l *learner) fit(t *trips.Recent, rare time.Duration) time.Duration {
 	return min(trips.Timeout(rare), l.most)
 }
 
-// blind(t) reports whether too many round trips are unknown, because their answers may
-// belong to any of several requests.
-func blind(t *trips.Recent) bool {
-	return t.Unknown()*blindPart > t.Unknown()+t.Known()
-}
+// blind(t) reports whether too many round trips are unknown.
+func blind(t *trips.Recent) bool { return t.Unknown()*blindPart > t.Unknown()+t.Known() }
 
 // last returns how long to wait at the end of the scan. Each wait is twice the round
 // trip that one in 5000 answers exceeds, or 0 if too few round trips are known. Heard is
@@ -153,8 +150,7 @@ func (l *learner) last() (w session.LastWaits) {
 	return w
 }
 
-// cooldown returns how long to wait for late replies. Its argument is the maximum, which
-// it returns until the timeouts have been learned.
+// cooldown returns how long to wait for late replies, at most as long as its argument.
 func (l *learner) cooldown(most time.Duration) time.Duration {
 	if !l.seen.Learned {
 		return most

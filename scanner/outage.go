@@ -17,10 +17,9 @@ import (
 //
 // The network is away if all sends have failed with one of the localErrors for at least
 // outageAfter, and the routes to addresses that answered before are gone as well. While a
-// scan only waits, no send fails. So the scan also looks up a route when the wait of a
-// session is over, unless it has just sent a datagram. Until an outage is certain, a
-// datagram that could not be sent counts as lost. After the outage, the scan sends it
-// again.
+// scan only waits, no send fails, so it also looks up a route when the wait of a session
+// is over. A datagram that could not be sent counts as lost until an outage is certain,
+// and is sent again after the outage.
 type outage struct {
 	route func(addr uint64) error // looks up a route; if it is nil, outages are not detected
 	start time.Time               // when the scan began
@@ -160,16 +159,16 @@ func (o *outage) fail(now time.Duration, f failure) {
 }
 
 // check begins an outage if all sends have failed for at least outageAfter and the
-// routes are gone. It reports whether an outage began.
-func (o *outage) check(now time.Duration) bool {
+// routes are gone.
+func (o *outage) check(now time.Duration) {
 	if o.failedAt == 0 || now-o.failedAt < outageAfter {
-		return false
+		return
 	}
 	var tried []uint64
 	for _, f := range o.failed[:min(len(o.failed), len(o.answered))] {
 		tried = append(tried, f.addr)
 	}
-	return o.lookUp(now, tried)
+	o.lookUp(now, tried)
 }
 
 // doubt begins an outage if the route to addr is gone and lookUp finds no other route.
@@ -271,19 +270,6 @@ func (e *engine) recover(now time.Duration) {
 			e.advance(now, i)
 		}
 	}
-}
-
-// sleep is called in each turn of the loop during an outage. It reports whether the outage
-// is over.
-func (e *engine) sleep() bool {
-	e.stats.Elapsed = time.Since(e.start)
-	e.publish()
-	if !e.outage.over() {
-		return false
-	}
-	e.recover(e.clock())
-	e.publish()
-	return true
 }
 
 // unsent handles the datagrams that could not be sent. Each counts as an attempt, and

@@ -14,20 +14,16 @@ import (
 // the datagrams that the rate allows in 5 ms, and for at least one. So after a pause the
 // scan catches up by at most one bucket.
 //
-// A sleep takes up to a millisecond longer than requested. A bucket with room for just
-// one datagram would lose the tokens of this millisecond. At rates below two datagrams in
-// 5 ms, the bucket therefore has room for one datagram and a fraction of the next. After
-// a pause the next datagram may then be sent early, by at most 5 ms and at most half of
-// the time between two datagrams. To count fractions, the limiter has a hundred tokens
-// per datagram.
+// A sleep takes up to a millisecond longer than requested, and a bucket with room for just
+// one datagram would lose the tokens of this millisecond. At low rates it therefore has
+// room for one datagram and a fraction of the next. To count fractions, the limiter has a
+// hundred tokens per datagram.
 type pace struct {
 	limiter *rate.Limiter // nil: no limit
 	base    time.Time     // the start of the scan's clock
 	rate    float64       // datagrams per second, or Off
 	burst   int           // maximum number of datagrams at once
-	// fullAt is when the bucket will be full. If this time has passed, pace.unused sets it
-	// to the current time.
-	fullAt time.Duration
+	fullAt  time.Duration // when the bucket will be full, or the last call of unused
 }
 
 const (
@@ -97,8 +93,6 @@ func (p *pace) take(now time.Duration, n int) {
 	}
 }
 
-// noteFull sets fullAt to the time at which the bucket will be full if nothing more is
-// taken.
 func (p *pace) noteFull(now time.Duration) {
 	p.fullAt = now + p.time(float64(p.mostTokens())/tokensEach-p.have(now))
 }
@@ -218,8 +212,7 @@ func (p *pacer) adopt(now time.Duration, rate float64) {
 	}
 }
 
-// asked is called when a request for q was sent. It reports the first request for q to
-// e.rate.
+// asked reports a request for q that was sent to e.rate, if it is the first one.
 func (e *engine) asked(sl *slot, q wire.Question) {
 	heard := sl.session.Got != nil
 	switch {
@@ -229,9 +222,8 @@ func (e *engine) asked(sl *slot, q wire.Question) {
 	}
 }
 
-// answered is called when a datagram came. If it answers the first request for a
-// question, answered reports this to e.rate. Its last argument has the questions that were
-// outstanding when the datagram came.
+// answered reports to e.rate the first requests that a datagram answers. Its last argument
+// has the questions that were outstanding when the datagram came.
 func (e *engine) answered(now time.Duration, sl *slot, before wire.Questions) {
 	if sl.session.Got.Received == 1 {
 		if sl.sent == 1 {

@@ -15,14 +15,11 @@ type receiver struct {
 	gone    [64]uint64   // addresses that ICMP reported as unreachable
 	drained drained
 
-	table  *reasm.Table
-	unpack *decompressor
-	// unpackedAt is when the decompressor last returned a reply or had none to unpack.
-	unpackedAt time.Duration
-	scratch    []byte
-	foreign    foreign
-	info       wire.Info // scratch space for decoding
-	raw        bool
+	table   *reasm.Table
+	unpack  *decompressor
+	scratch []byte
+	foreign foreign
+	raw     bool
 }
 
 func newReceiver(cfg *settings) *receiver {
@@ -58,12 +55,14 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 
 	// Pass the datagram to the session.
 	sl := e.open.slots.at(i)
-	if sl.session.Flags.Has(session.Listening) {
-		e.reopen(now, sl)
+	if sl.session.Flags.Has(session.Listening) { // a silent target answers late
+		sl.session.Flags &^= session.Listening
+		e.open.listening--
+		e.stats.Timeouts.Reopened++
+		e.addrs.reclaim(now, sl.source(), int(sl.sent))
 	}
 	if sl.session.Got == nil {
-		remembered := e.open.remembered(sl)
-		sl.session.Hear(&e.open.plan, e.memory.Answer(), at, remembered)
+		sl.session.Hear(&e.open.plan, e.memory.Answer(), at, e.open.remembered(sl))
 		e.outage.heard(p.Addr)
 	}
 	ev := e.recv.take(e.memory, at, e.open.slots.ref(i), sl, p.Data)
@@ -81,14 +80,6 @@ func (e *engine) take(now, at time.Duration, p *udp.Packet) {
 	}
 	e.open.learn(at, sl)
 	e.advance(now, i)
-}
-
-// reopen continues the session of a silent target that answered late.
-func (e *engine) reopen(now time.Duration, sl *slot) {
-	sl.session.Flags &^= session.Listening
-	e.open.listening--
-	e.stats.Timeouts.Reopened++
-	e.addrs.reclaim(now, sl.source(), int(sl.sent))
 }
 
 func (r *receiver) take(m *session.Memory, at time.Duration, to ref, sl *slot, datagram []byte) (ev event) {
@@ -153,12 +144,7 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 }
 
 func (e *engine) unpacked(now time.Duration) {
-	if e.recv.unpack.pending() == 0 {
-		e.recv.unpackedAt = now
-		return
-	}
 	e.recv.unpack.poll(func(from ref, msg []byte, err error) {
-		e.recv.unpackedAt = now
 		sl := e.open.slots.alive(from)
 		if sl == nil {
 			return
@@ -201,7 +187,7 @@ func (e *engine) stranger(p *udp.Packet) {
 		return
 	}
 	e.stats.Received[session.Foreign]++
-	e.stats.Foreign[e.recv.foreign.cause(p.Addr, p.Data, &e.recv.info)]++
+	e.stats.Foreign[e.recv.foreign.cause(p.Addr, p.Data)]++
 }
 
 func codeOf(err error) wire.Error {
@@ -212,9 +198,8 @@ func codeOf(err error) wire.Error {
 }
 
 // drained records how far the loop has read the socket. A question has not timed out while
-// its answer may still be in the socket. So the loop compares timeouts with drained.until,
-// not with the current time. A socket that is never empty delays timeouts by at most
-// maxBehind.
+// its answer may still be in the socket, so timeouts are compared with drained.until. A
+// socket that is never empty delays them by at most maxBehind.
 type drained struct {
 	before  time.Duration // the previous value of emptyAt
 	emptyAt time.Duration // when the socket was last empty
@@ -231,11 +216,9 @@ func (d *drained) note(now time.Duration, received int) {
 	d.behind = d.emptyAt < now && d.until == d.emptyAt
 }
 
-// arrival returns the time at which the kernel received a datagram. Its arguments are
-// the time of the scan at which the loop reads the datagram, the same time on the kernel's
-// clock, and the kernel's timestamp. If there is no timestamp, it returns the first
-// argument. It does so, too, if the timestamp is in the future or before d.before, because
-// then the system clock was set.
+// arrival returns the time at which the kernel received a datagram, which the loop reads
+// at the time now, on the kernel's clock wall. It returns now if there is no timestamp, and
+// also if the timestamp is in the future or before d.before: the system clock was set.
 func (d *drained) arrival(now time.Duration, wall, stamp int64) time.Duration {
 	age := time.Duration(wall - stamp)
 	if stamp == 0 || age < 0 || now-age < d.before {

@@ -57,7 +57,7 @@ func Scan(
 	sock := set.Tuning.transport
 	if sock == nil {
 		recv, send, _ := set.Buffers()
-		sock, err = listen(ctx, &set, udp.Config{Source: set.Source, RecvBuffer: recv, SendBuffer: send, Batch: batchLen})
+		sock, err = listen(ctx, &set, udp.Config{Source: set.Source, RecvBuffer: recv, SendBuffer: send})
 		if sock == nil {
 			return Stats{}, err
 		}

@@ -68,10 +68,9 @@ func (s *sender) addDue(plan *session.Plan, r ref, sl *slot, remembered wire.Cha
 	return false
 }
 
-// flush sends the batch. Datagrams that were sent move from the batch to s.left, and those
-// that can't be sent move to s.failed, so that they do not hold up the others. flush
-// estimates the time at which each datagram was sent: it assumes that a system call spends
-// the same time on each.
+// flush sends the batch. Datagrams that were sent move to s.left, and those that can't be
+// sent move to s.failed, so that they do not hold up the others. The times of sending are
+// estimates: a system call is assumed to spend the same time on each datagram.
 func (s *sender) flush(sock transport, clock func() time.Duration) {
 	s.left, s.failed = s.left[:0], s.failed[:0]
 	done := 0
@@ -162,8 +161,8 @@ var faultOf = map[syscall.Errno]sendFault{
 }
 
 // gso decides whether a pair, the requests for players and rules to one server, goes to
-// the kernel in one piece (generic segmentation offload). It marks only the first pair to
-// each server, so that retries reach servers behind a device that loses such pieces.
+// the kernel in one piece (generic segmentation offload). Retries never do, so that they
+// reach servers behind a device that loses such pieces.
 type gso struct {
 	off      bool
 	stopped  uint64 // 1 if GSO is off because pairs got lost
@@ -195,9 +194,7 @@ func (g *gso) mark(ps []udp.Packet, out []outgoing, sl *slot) {
 	}
 }
 
-// waited is called when a wait of a session is over. If the session waited for the
-// answers to a pair, waited records whether either request was answered. It turns GSO off
-// if pairs get lost.
+// waited is called when a wait of a session is over. It turns GSO off if pairs get lost.
 func (g *gso) waited(sl *slot) {
 	if !sl.session.Flags.Has(session.Paired) {
 		return

@@ -13,8 +13,8 @@ import (
 type sessions struct {
 	plan   session.Plan
 	slots  *slots
-	held   map[uint64]bool   // targets that the limit of their address holds back
-	labels map[uint64]*label // labels of the open and held targets that have one
+	held   map[uint64]bool    // targets that the limit of their address holds back
+	labels map[uint64]*Target // open and held targets with more than an address
 	wheel  *wheel
 	follow queue // slots with due requests other than retries
 	retry  queue // slots with due retries
@@ -40,7 +40,7 @@ func newSessions(cfg *settings) *sessions {
 		},
 		slots:  newSlots(),
 		held:   map[uint64]bool{},
-		labels: map[uint64]*label{},
+		labels: map[uint64]*Target{},
 		closed: recent{now: map[uint64]struct{}{}, before: map[uint64]struct{}{}},
 		wheel:  newWheel(),
 	}
@@ -61,38 +61,21 @@ func newSessions(cfg *settings) *sessions {
 	return s
 }
 
-// label is what the list gives for a target besides its address: the tag, the master
-// server's data, and how to query the target. Most targets have no label.
-type label struct {
-	tag, master string
-	challenge   wire.Challenge // for the first attempt at INFO, or NoChallenge
-	infoOnly    bool
-}
-
-func labelOf(t *Target) *label {
+// labelOf returns a copy of t if the list gives more than its address, else nil. Most
+// targets have no label.
+func labelOf(t *Target) *Target {
 	if t.Tag == "" && t.Master == "" && t.Challenge == 0 && !t.InfoOnly {
 		return nil
 	}
-	l := &label{tag: t.Tag, master: t.Master, challenge: wire.NoChallenge, infoOnly: t.InfoOnly}
-	if t.Challenge != 0 {
-		l.challenge = wire.Challenge(t.Challenge)
-	}
-	return l
-}
-
-// remembered returns the challenge for the first attempt at INFO, or NoChallenge.
-func (l *label) remembered() wire.Challenge {
-	if l == nil {
-		return wire.NoChallenge
-	}
-	return l.challenge
+	label := *t
+	return &label
 }
 
 // targetOf returns a target of the list, but without its Place and Challenge.
-func targetOf(addr uint64, l *label) Target {
+func targetOf(addr uint64, label *Target) Target {
 	t := Target{Addr: udp.Unpack(addr)}
-	if l != nil {
-		t.Tag, t.Master, t.InfoOnly = l.tag, l.master, l.infoOnly
+	if label != nil {
+		t.Tag, t.Master, t.InfoOnly = label.Tag, label.Master, label.InfoOnly
 	}
 	return t
 }
@@ -105,8 +88,8 @@ func (s *sessions) waiting() int { return s.slots.n - s.listening }
 
 // begin opens a target and makes its first request due, without putting it into a queue.
 func (s *sessions) begin(addr uint64) ref {
-	i, lb := s.slots.take(addr), s.labels[addr]
-	s.slots.at(i).session.Start(&s.plan, lb != nil && lb.infoOnly, lb.remembered() != wire.NoChallenge)
+	i, label := s.slots.take(addr), s.labels[addr]
+	s.slots.at(i).session.Start(&s.plan, label != nil && label.InfoOnly, label != nil && label.Challenge != 0)
 	delete(s.held, addr)
 	if s.sweep != nil {
 		s.sweep.add(addr)
@@ -117,8 +100,8 @@ func (s *sessions) begin(addr uint64) ref {
 func (s *sessions) queued() bool { return s.follow.n()+s.retry.n() > 0 }
 
 // planOf returns the plan with the schedule of a target. If the decompressor had no room
-// for an answer of the target, the schedule has no learned timeout: with a learned
-// timeout, the scan could make all further attempts before there is room.
+// for an answer, the timeout is the fixed one: with a shorter one, the scan could make all
+// further attempts before there is room.
 func (s *sessions) planOf(sl *slot) *session.Plan {
 	if s.learner != nil {
 		s.plan.Schedule.Learned = s.learner.timeout(sl.source())
@@ -132,10 +115,12 @@ func (s *sessions) planOf(sl *slot) *session.Plan {
 // remembered returns the challenge to send with the first request to a target that has
 // not answered yet, or NoChallenge.
 func (s *sessions) remembered(sl *slot) wire.Challenge {
-	if sl.session.Got != nil || len(s.labels) == 0 {
-		return wire.NoChallenge
+	if sl.session.Got == nil && len(s.labels) > 0 {
+		if label := s.labels[sl.source()]; label != nil && label.Challenge != 0 {
+			return wire.Challenge(label.Challenge)
+		}
 	}
-	return s.labels[sl.source()].remembered()
+	return wire.NoChallenge
 }
 
 func (s *sessions) sent(now time.Duration, i int32, q wire.Question) {
@@ -177,7 +162,7 @@ func (s *sessions) retime() {
 }
 
 // close frees the slot of a session that is done, and remembers its target for the
-// cooldown. If s.sweep is set, s.sweep already remembers the target.
+// cooldown, unless s.sweep already does.
 func (s *sessions) close(i int32) {
 	sl := s.slots.at(i)
 	source := sl.source()

@@ -52,10 +52,7 @@ func (s *Snapshot) SilentTargets() iter.Seq[Target] {
 }
 
 func (e *engine) snapshot() *Snapshot {
-	e.stats.Elapsed = time.Since(e.start)
-	e.pacer.allow(e.clock())
-	e.tally()
-	e.stats.Socket = e.sock.Stats()
+	e.publish()
 	stats := e.stats // for the run that resumes, an outage of now is past
 	stats.OutageTime += uint64(stats.AwayFor / time.Microsecond)
 	stats.Away, stats.AwayFor = 0, 0

@@ -36,32 +36,30 @@ const (
 	NumWaits = iota
 )
 
-var waitWords = [NumWaits]string{
-	"", "the target list", "answers (too many targets are open)", "addresses at their limit",
-	"memory for replies", "the output", "replies that are not read yet",
-	"the last replies", "late replies",
-	"room in the kernel's buffer", "the processor", "the receiving side to catch up",
-}
-
-var limitWords = [NumWaits]string{
-	"", "list", "in_flight", "per_address", "byte_budget", "output", "backlog", "replies",
-	"cooldown", "kernel", "cpu", "losses",
-}
-
-var limitNames = [NumWaits]string{
-	"", "the target list", "the number of targets open at once", "the rate limit of an address",
-	"the memory for replies", "the output", "replies that are not read yet", "the last replies", "the cooldown",
-	"the kernel's send buffer", "the processor", "the receiving side",
+// waits has, for each Wait, what the scan waits for, the word in the summary, and what kept
+// the scan below its rate.
+var waits = [NumWaits]struct{ text, word, limit string }{
+	WaitTargets:  {"the target list", "list", "the target list"},
+	waitInFlight: {"answers (too many targets are open)", "in_flight", "the number of targets open at once"},
+	WaitAddress:  {"addresses at their limit", "per_address", "the rate limit of an address"},
+	waitBudget:   {"memory for replies", "byte_budget", "the memory for replies"},
+	waitOutput:   {"the output", "output", "the output"},
+	waitBacklog:  {"replies that are not read yet", "backlog", "replies that are not read yet"},
+	WaitReplies:  {"the last replies", "replies", "the last replies"},
+	WaitCooldown: {"late replies", "cooldown", "the cooldown"},
+	waitKernel:   {"room in the kernel's buffer", "kernel", "the kernel's send buffer"},
+	WaitSending:  {"the processor", "cpu", "the processor"},
+	waitLosses:   {"the receiving side to catch up", "losses", "the receiving side"},
 }
 
 // Limit says in words what kept the scan below its rate.
-func (w Wait) Limit() string { return limitNames[w] }
+func (w Wait) Limit() string { return waits[w].limit }
 
 // Word returns the word in the scan's summary for what kept the scan below its rate.
-func (w Wait) Word() string { return limitWords[w] }
+func (w Wait) Word() string { return waits[w].word }
 
 // String says in words what the scan waits for.
-func (w Wait) String() string { return waitWords[w] }
+func (w Wait) String() string { return waits[w].text }
 
 // Stats are the numbers of a scan that is running or has ended. Numbers of type uint64
 // are counters, which only grow.
@@ -261,18 +259,15 @@ func (s *Stats) LimitedBy() (why Wait, part float64) {
 		}
 	}
 	sending := s.Waited[WaitSending] > s.Waited[other]
-	atRate := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
-	switch {
-	case s.Rate == Off && sending:
-		return WaitSending, partOf(WaitSending)
-	case s.Rate == Off:
-		return other, partOf(other)
-	case atRate:
-		return WaitNothing, 0
-	case !sending || partOf(other) >= otherPart:
-		return other, partOf(other)
-	case partOf(WaitSending) < busyPart:
-		return WaitNothing, 0
+	if s.Rate != Off {
+		atRate := time.Duration(lost)*time.Microsecond <= max(slackTime, time.Duration(slackPart*float64(spent))*time.Microsecond)
+		sending = sending && partOf(other) < otherPart
+		if atRate || sending && partOf(WaitSending) < busyPart {
+			return WaitNothing, 0
+		}
 	}
-	return WaitSending, partOf(WaitSending)
+	if sending {
+		other = WaitSending
+	}
+	return other, partOf(other)
 }

@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/scanner/udp"
@@ -84,7 +85,7 @@ func (e *engine) accept(t *Target) uint64 {
 
 // admit reports whether a target may start now. If not, the target waits for the limit of
 // its address.
-func (e *engine) admit(now time.Duration, addr uint64, lb *label) bool {
+func (e *engine) admit(now time.Duration, addr uint64, lb *Target) bool {
 	if lb != nil {
 		e.open.labels[addr] = lb
 	}
@@ -152,14 +153,6 @@ func (e *engine) more() bool {
 	return !e.supply.list.ended || e.addrs.n > 0 || e.supply.second.waiting() > 0
 }
 
-// unstarted returns the number of targets that were read and are neither open nor
-// finished. It adds the targets that are still in the feed to Stats.Taken.
-func (e *engine) unstarted() int {
-	rest := e.supply.list.read.Load() - e.stats.Taken
-	e.stats.Taken += rest
-	return int(rest) + e.addrs.n + e.supply.second.waiting()
-}
-
 // secondPass holds the silent targets until all other targets are finished. Then each
 // gets one more attempt. By that time the cause of most losses is gone, so the second
 // pass finds servers whose datagrams were lost together in the first pass.
@@ -167,24 +160,21 @@ type secondPass struct {
 	silent []uint64      // packed addresses and ports; elements never change, so that snapshots can share them
 	labels []SilentLabel // labels of the targets that have one; elements never change
 	next   int           // index into silent: the next target
-	named  int           // index into labels: the first label of a target that has not begun its second pass
 }
 
-func (l *secondPass) push(addr uint64, lb *label) {
+func (l *secondPass) push(addr uint64, lb *Target) {
 	if lb != nil {
-		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.tag, lb.master, lb.infoOnly})
+		l.labels = append(l.labels, SilentLabel{len(l.silent), lb.Tag, lb.Master, lb.InfoOnly})
 	}
 	l.silent = append(l.silent, addr)
 }
 
 // pop returns the next target, with its label if it has one. l.waiting must not be 0.
-func (l *secondPass) pop() (addr uint64, lb *label) {
-	for l.named < len(l.labels) && l.labels[l.named].Index < l.next {
-		l.named++
-	}
-	if l.named < len(l.labels) && l.labels[l.named].Index == l.next {
-		x := &l.labels[l.named]
-		lb = &label{tag: x.Tag, master: x.Master, challenge: wire.NoChallenge, infoOnly: x.InfoOnly}
+func (l *secondPass) pop() (addr uint64, lb *Target) {
+	i, found := slices.BinarySearchFunc(l.labels, l.next, func(x SilentLabel, index int) int { return x.Index - index })
+	if found {
+		x := &l.labels[i]
+		lb = &Target{Tag: x.Tag, Master: x.Master, InfoOnly: x.InfoOnly}
 	}
 	l.next++
 	return l.silent[l.next-1], lb

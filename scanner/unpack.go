@@ -9,21 +9,18 @@ import (
 	"github.com/a2sscan/a2sscan/scanner/thread"
 )
 
-// These constants limit the CPU time of a decompressor. An honest reply takes less CPU
-// time than briskTime. After a reply that took more, the decompressor rests three times
-// that time, but at most maxRest. A flood of bad replies then costs about a quarter of a
-// core. A reply with the right checksum makes the decompressor rest, too, because a
-// decompression bomb can have the right checksum. Time in which the thread waits for a
-// processor does not count. Otherwise, on a busy machine, the decompressor would rest
-// after honest replies.
+// An honest reply takes less CPU time than briskTime. After a reply that took more, the
+// decompressor rests three times that time, but at most maxRest, so a flood of bad replies
+// costs about a quarter of a core. A right checksum proves nothing, because a decompression
+// bomb can have one. Time in which the thread waits for a processor does not count, or the
+// decompressor would rest after honest replies on a busy machine.
 const (
 	briskTime  = 2 * time.Millisecond
 	restFactor = 3
 	maxRest    = 100 * time.Millisecond
 )
 
-// minRoom is the least room in bytes that a reply takes in the queue. It limits the number
-// of replies in the queue.
+// minRoom is the least room in bytes that a reply takes in the queue.
 const minRoom = 16 << 10
 
 // decompressor unpacks replies in its own goroutine, one after the other. submit, poll

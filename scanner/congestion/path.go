@@ -198,11 +198,10 @@ func (t *trials) watch(now time.Duration, w *window) {
 	}
 }
 
-// compare compares the answers at two rates. At the higher rate, the same share of the
-// requests should be answered as at the lower rate. The first result is the share of these
-// expected answers that did not come. The second result, z, is the significance of this
-// loss: the difference in standard deviations, negative if fewer answers came than
-// expected. The last result is false if there is too little to compare.
+// compare compares the answers at two rates. It returns the share of the answers expected
+// at the higher rate that did not come, and the significance z of this loss: the difference
+// in standard deviations, negative if fewer answers came. ok is false if there is too
+// little to compare.
 //
 // A server that has answered before answers far more often than an unknown target, and
 // the mix of both classes may differ between the two rates. So the classes are compared
@@ -217,9 +216,7 @@ func (t *trials) watch(now time.Duration, w *window) {
 //	z           sum of the differences / √(sum of the variances)
 //
 // By chance alone, z is below −2 once in 44 comparisons, and below −4.5 once in 300,000.
-// Datagrams that are sent together are often lost together, which makes such values more
-// likely. Therefore significant is a strict limit for z, and a doubtful trial gets another
-// window.
+// Datagrams that are sent together are often lost together, so the limits are strict.
 func compare(low, high *yields) (lost, z float64, ok bool) {
 	first := known
 	if min(low.asked[known], high.asked[known]) < judgeKnown {

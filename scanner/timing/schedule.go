@@ -41,21 +41,16 @@ type Schedule struct {
 	Cools    bool // the scan learns how long to wait at its end, up to Cooldown
 }
 
-// LeastTimeout is the shortest timeout that a scan learns. The shortest cooldown is a third
-// of LeastTimeout, because no record needs a reply that comes during the cooldown.
-const LeastTimeout = 150 * time.Millisecond
-
-// LearnTrips is how many round trips a scan must know before it learns timeouts from
-// them.
-const LearnTrips = 256
-
-// LastTrips is how many round trips a scan must know before it shortens the waits at its
-// end.
-const LastTrips = 500
-
-// lastAttempt is the minimum time from the first attempt to the last one in a scan
-// that learns its timeouts.
-const lastAttempt = 1200 * time.Millisecond
+const (
+	// LeastTimeout is the shortest timeout that a scan learns. The shortest cooldown is a
+	// third of it, because no record needs a reply that comes during the cooldown.
+	LeastTimeout = 150 * time.Millisecond
+	LearnTrips   = 256 // round trips that a scan must know before it learns timeouts
+	LastTrips    = 500 // round trips that a scan must know before it shortens the waits at its end
+	// lastAttempt is the minimum time from the first attempt to the last one in a scan
+	// that learns its timeouts.
+	lastAttempt = 1200 * time.Millisecond
+)
 
 // Requests returns how many times the scan sends the first question to a silent target.
 func (s Schedule) Requests() int {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
+	"net/netip"
 	"time"
 
 	"golang.org/x/net/ipv4"
@@ -21,7 +22,7 @@ type Conn struct {
 	out *outBatch      // the messages that Send writes
 
 	stats  counters
-	routes Config // options of the sockets that look up routes
+	source netip.AddrPort
 	drops  dropCounter
 	icmp   icmpQueue
 }
@@ -40,8 +41,8 @@ func (cfg Config) newConn(opened *net.UDPConn) (*Conn, error) {
 	c := &Conn{
 		sock:  sock,
 		batch: ipv4.NewPacketConn(sock),
-		in:    newIn(cfg.Batch),
-		out:   newOutBatch(cfg.Batch),
+		in:    newIn(maxBatch),
+		out:   newOutBatch(maxBatch),
 	}
 	c.icmp.raw, c.icmp.addrs = (*rawConn)(sock), make([]uint64, 0, maxUnreachable)
 	// A kernel without GSO would send two combined datagrams as one.
@@ -235,13 +236,12 @@ func (c *Conn) writeAgain(ms []ipv4.Message, err error) (int, error) {
 		if try > 0 && (known == 0 || !isICMP(errnoOf(err))) {
 			return 0, err
 		}
-		n, again := c.write(ms)
-		if n > 0 || errors.Is(again, ErrAgain) {
-			return n, again
+		var n int
+		if n, err = c.write(ms); n > 0 || errors.Is(err, ErrAgain) {
+			return n, err
 		}
-		err = again
 	}
-	return 0, againError(errnoOf(err))
+	return 0, again(errnoOf(err))
 }
 
 // Unreachable fills addrs with destinations that ICMP reported as unreachable, in the

@@ -300,12 +300,6 @@ func TestRecvStorm(t *testing.T) {
 	}
 }
 
-func TestDevice(t *testing.T) {
-	a, b := listen(t, Config{Device: "lo"}), listen(t, Config{})
-	sendAll(t, a, []Packet{{Addr: Pack(b.LocalAddr()), Data: []byte("x")}})
-	recvN(t, b, 1)
-}
-
 func TestParseICMP(t *testing.T) {
 	tests := []struct {
 		e    icmpError

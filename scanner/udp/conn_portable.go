@@ -5,8 +5,10 @@ package udp
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -17,21 +19,18 @@ type Conn struct {
 	interrupted atomic.Bool // Interrupt was called; the next Recv that would wait returns early
 
 	stats  counters
-	routes Config // options of the sockets that look up routes
+	source netip.AddrPort
 }
 
 func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
-	if cfg.Device != "" {
-		return nil, errors.New("binding to the device " + cfg.Device + " is not supported on this system")
-	}
 	if cfg.RecvBuffer > 0 {
 		sock.SetReadBuffer(cfg.RecvBuffer)
 	}
 	if cfg.SendBuffer > 0 {
 		sock.SetWriteBuffer(cfg.SendBuffer)
 	}
-	c := &Conn{sock: sock, bufs: make([][]byte, cfg.Batch)}
-	room := make([]byte, cfg.Batch*bufferSize)
+	c := &Conn{sock: sock, bufs: make([][]byte, maxBatch)}
+	room := make([]byte, maxBatch*bufferSize)
 	for i := range c.bufs {
 		c.bufs[i] = room[i*bufferSize : (i+1)*bufferSize : (i+1)*bufferSize]
 	}
@@ -42,10 +41,7 @@ func (cfg Config) newConn(sock *net.UDPConn) (*Conn, error) {
 // non-blocking read, and a read whose deadline has passed returns nothing.
 const leastWait = 50 * time.Microsecond
 
-// Recv receives up to len(ps) datagrams, but no more than a batch, into ps. The Data of
-// each Packet is valid until the next Recv. If no datagram has arrived, Recv waits for
-// one: as long as its last argument says, but at least 50 µs. It returns 0 and no error if
-// nothing arrived or Interrupt was called, and net.ErrClosed after Close.
+// Recv is like Recv on Linux, but waits at least 50 µs for a datagram.
 func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	ps = ps[:min(len(ps), len(c.bufs))]
 	end := time.Now().Add(max(wait, leastWait))
@@ -83,12 +79,7 @@ func (c *Conn) Recv(ps []Packet, wait time.Duration) (n int, err error) {
 	return n, nil
 }
 
-// Send sends ps in order and returns how many datagrams were sent. err is the reason why
-// ps[n] was not sent; it is nil only if all datagrams were sent.
-//
-// If errors.Is(err, ErrAgain), the caller may send ps[n] again: the system's buffers are
-// full. Callers must limit how often they retry, since a firewall that forbids the
-// datagram causes the same error. Any other error except net.ErrClosed is caused by ps[n].
+// Send is like Send on Linux, but may wait for room in the socket's buffer.
 func (c *Conn) Send(ps []Packet) (n int, err error) {
 	for i := range ps {
 		ps[i].GSO = false
@@ -121,6 +112,19 @@ func (c *Conn) write(p *Packet) error {
 func (c *Conn) Unreachable(addrs []uint64) (n int) { return 0 }
 
 func (c *Conn) readKernel(*Stats) {}
+
+// setOptions sets the options before the socket is bound. Package net allows
+// broadcast on every UDP socket. A scanner must not send broadcasts.
+func (cfg Config) setOptions(fd uintptr) error {
+	err := syscall.SetsockoptInt(handle(fd), syscall.SOL_SOCKET, syscall.SO_BROADCAST, 0)
+	return os.NewSyscallError("setsockopt", err)
+}
+
+func bufferSizes(fd uintptr) (recv, send int) {
+	recv, _ = syscall.GetsockoptInt(handle(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF)
+	send, _ = syscall.GetsockoptInt(handle(fd), syscall.SOL_SOCKET, syscall.SO_SNDBUF)
+	return recv, send
+}
 
 // Interrupt makes Recv return early. If no Recv is waiting, the next Recv that would
 // wait returns early.

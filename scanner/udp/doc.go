@@ -3,7 +3,7 @@
 //
 // # Words
 //
-// A batch is what one system call sends or receives, at most Config.Batch datagrams. A
+// A batch is what one system call sends or receives, at most 128 datagrams. A
 // culprit is the datagram at which sending stopped. A pending error is an ICMP message
 // about a datagram that was sent earlier. The kernel reports it on the next call, whatever
 // that call does.
@@ -32,6 +32,5 @@
 // does not know it. On other systems, and with the build tag portable, the package reads
 // and writes datagrams one at a time. The interface is the same, but the package is
 // slower. Recv waits at least 50 µs for a datagram, and Send may wait for room in the
-// socket's buffer. Kernel drops aren't counted, Unreachable returns 0, and Listen returns
-// an error if Device is set.
+// socket's buffer. Kernel drops aren't counted, and Unreachable returns 0.
 package udp

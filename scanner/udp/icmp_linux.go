@@ -60,16 +60,9 @@ func (q *icmpQueue) drainLocked() (n int) {
 
 type icmpError struct{ typ, code byte }
 
-// Types and a code of ICMP messages (RFC 792).
-const (
-	icmpUnreachable  = 3 // type
-	icmpFragNeeded   = 4 // code of icmpUnreachable: the datagram was too large
-	icmpTimeExceeded = 11
-)
-
-func (e icmpError) unreachable() bool {
-	return e.typ == icmpUnreachable && e.code != icmpFragNeeded || e.typ == icmpTimeExceeded
-}
+// unreachable reports whether a message has the type "unreachable", but not the code
+// "fragmentation needed", or the type "time exceeded" (RFC 792).
+func (e icmpError) unreachable() bool { return e.typ == 3 && e.code != 4 || e.typ == 11 }
 
 // parseICMP finds the ICMP message in an entry of the error queue, a struct
 // sock_extended_err (ip(7)). It returns false if this machine itself refused the datagram.

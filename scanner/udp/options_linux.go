@@ -10,11 +10,6 @@ import (
 
 func (cfg Config) setOptions(fd uintptr) error {
 	s := int(fd)
-	if cfg.Device != "" {
-		if err := unix.BindToDevice(s, cfg.Device); err != nil {
-			return os.NewSyscallError("bind to device "+cfg.Device, err)
-		}
-	}
 	for _, o := range []struct{ level, name, value int }{
 		// Package net allows broadcast on every UDP socket. A scanner must not send
 		// broadcasts.

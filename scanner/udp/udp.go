@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
+	"slices"
 	"sync"
 	"syscall"
 )
@@ -56,16 +56,11 @@ type Config struct {
 	// default.
 	RecvBuffer int
 	SendBuffer int
-	Batch      int    // maximum number of datagrams per system call; zero: 128
-	Device     string // network device (Linux only); empty: none
 }
 
-// defaultBatch is the default for Config.Batch. With 64 datagrams per system call, the cost
+// maxBatch is the maximum number of datagrams per system call. With 64 of them, the cost
 // of the call itself is small; twice as many leave room for bursts.
-const defaultBatch = 128
-
-// maxBatch is the maximum number of messages that Linux accepts in one call (UIO_MAXIOV).
-const maxBatch = 1024
+const maxBatch = 128
 
 // bufferSize is the size of the buffer for one datagram. UDP's length field has no larger
 // value.
@@ -117,20 +112,10 @@ func Listen(cfg Config) (*Conn, error) {
 	if !src.IsValid() {
 		src = netip.IPv4Unspecified()
 	}
-	if cfg.Batch == 0 {
-		cfg.Batch = defaultBatch
-	}
-	switch {
-	case !src.Is4():
+	if !src.Is4() {
 		return nil, fmt.Errorf("the source address %v is not an IPv4 address", src)
-	case cfg.Batch < 1 || cfg.Batch > maxBatch:
-		return nil, fmt.Errorf("batch %d: must be between 1 and %d datagrams", cfg.Batch, maxBatch)
 	}
-	var lc net.ListenConfig
-	lc.Control = func(_, _ string, raw syscall.RawConn) error {
-		var err error
-		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
-	}
+	lc := net.ListenConfig{Control: cfg.control}
 	opened, err := lc.ListenPacket(context.Background(), "udp4", netip.AddrPortFrom(src, cfg.Source.Port()).String())
 	if err != nil {
 		return nil, err
@@ -140,7 +125,7 @@ func Listen(cfg Config) (*Conn, error) {
 		opened.Close()
 		return nil, err
 	}
-	c.routes = Config{Source: cfg.Source, Device: cfg.Device}
+	c.source = cfg.Source
 	raw, err := c.sock.SyscallConn()
 	if err == nil {
 		s := &c.stats.Stats
@@ -156,17 +141,19 @@ func Listen(cfg Config) (*Conn, error) {
 
 // Route looks up the route to addr, as Send does, but sends nothing. It returns the
 // system's error.
-func (c *Conn) Route(addr uint64) error { return c.routes.Route(addr) }
+func (c *Conn) Route(addr uint64) error { return Config{Source: c.source}.Route(addr) }
+
+// control sets the options of a new socket.
+func (cfg Config) control(_, _ string, raw syscall.RawConn) (err error) {
+	return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
+}
 
 // Route looks up the route to addr for a socket with these options. It sends nothing, and
 // returns the system's error.
 func (cfg Config) Route(addr uint64) error {
-	var d net.Dialer
+	d := net.Dialer{Control: cfg.control}
 	if src := cfg.Source; src.IsValid() && !src.Addr().IsUnspecified() {
 		d.LocalAddr = net.UDPAddrFromAddrPort(netip.AddrPortFrom(src.Addr(), 0)) // port 0, because the scan's socket already uses the port of src
-	}
-	d.Control = func(_, _ string, raw syscall.RawConn) (err error) {
-		return errors.Join(raw.Control(func(fd uintptr) { err = cfg.setOptions(fd) }), err)
 	}
 	probe, err := d.Dial("udp4", Unpack(addr).String())
 	if err != nil {
@@ -191,39 +178,27 @@ func (c *Conn) Close() error { return c.sock.Close() }
 // ErrAgain) is true for them. The caller may send the datagram again.
 var ErrAgain = errors.New("can't send now")
 
-type againError syscall.Errno
+func again(errno syscall.Errno) error { return fmt.Errorf("%w: %w", ErrAgain, errno) }
 
-func (e againError) Error() string {
-	return ErrAgain.Error() + ": " + syscall.Errno(e).Error()
-}
-
-func (e againError) Is(target error) bool { return target == ErrAgain }
-func (e againError) Unwrap() error        { return syscall.Errno(e) }
-
-// errnoOf returns the errno inside an error of packages net and ipv4, or 0 if there is
-// none. Unlike errors.As, it does not allocate.
+// errnoOf returns the errno inside an error, or 0 if there is none.
 func errnoOf(err error) syscall.Errno {
-	for err != nil {
-		switch e := err.(type) {
-		case syscall.Errno:
-			return e
-		case *net.OpError:
-			err = e.Err
-		case *os.SyscallError:
-			err = e.Err
-		default:
-			return 0
-		}
-	}
-	return 0
+	errno, _ := errors.AsType[syscall.Errno](err)
+	return errno
 }
+
+// isAgain reports whether something other than the datagram caused errno, such as full
+// buffers.
+func isAgain(errno syscall.Errno) bool { return slices.Contains(againErrnos, errno) }
+
+// isICMP reports whether errno may stand for an ICMP message.
+func isICMP(errno syscall.Errno) bool { return slices.Contains(icmpErrnos, errno) }
 
 func sendError(err error) error {
 	switch errno := errnoOf(err); {
 	case errno == 0:
 		return closedOr(err)
 	case isAgain(errno):
-		return againError(errno)
+		return again(errno)
 	default:
 		return errno
 	}

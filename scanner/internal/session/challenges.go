@@ -65,9 +65,8 @@ func (c *challenges) sent(q wire.Question) {
 }
 
 // echo counts a challenge reply that contains the challenge in use. Late replies must not
-// make the server look as if it answered only with challenges. So echo ignores as many
-// replies as there were requests without this challenge, and counts at most one reply for
-// each request sent.
+// make the server look as if it answered only with challenges, so echo ignores as many
+// replies as there were requests without it, and counts at most one for each request.
 func (c *challenges) echo() {
 	switch {
 	case c.without > 0:

@@ -7,9 +7,8 @@ import (
 )
 
 // Memory lends memory for answers within a byte budget, in buffers whose sizes are
-// powers of two. Only one goroutine uses it, so it needs no lock. It reuses returned
-// buffers for the next answers, and leaves them to the garbage collector when the budget is
-// needed for buffers of other sizes.
+// powers of two. It reuses returned buffers, and leaves them to the garbage collector when
+// the budget is needed for buffers of other sizes. Only one goroutine uses it.
 type Memory struct {
 	scratch wire.Info // space for decoding
 	Used    int64     // bytes lent now

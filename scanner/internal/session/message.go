@@ -3,6 +3,7 @@ package session
 import (
 	"bytes"
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/a2sscan/a2sscan/wire"
@@ -183,18 +184,16 @@ func (x *incoming) info() Delivery {
 	return d
 }
 
-// game records whether the application ID belongs to a game that needs a different
-// sequence of requests.
+// getFirstApps are the games whose servers answer GETCHALLENGE with a challenge (document
+// 000).
+var getFirstApps = []uint32{17510, 17530, 17550, 17700, 17740}
+
+// game records whether the game needs a different sequence of requests.
 func (x *incoming) game(appID uint32) {
 	if appID == csgoAppID {
 		x.s.Flags |= flagCSGO
 	}
-	switch appID { // games whose servers answer GETCHALLENGE with a challenge (document 000)
-	case 17510, 17530, 17550, 17700, 17740:
-		x.s.Got.challenges.getFirst = true
-	default:
-		x.s.Got.challenges.getFirst = false
-	}
+	x.s.Got.challenges.getFirst = slices.Contains(getFirstApps, appID)
 }
 
 // usable(code) reports whether a reply still counts as an answer if decoding it caused the
@@ -382,10 +381,9 @@ func (x *incoming) reply(q wire.Question, code wire.Error) Class {
 	return Matched
 }
 
-// wants reports whether an answer to q would be of use. Its last argument is the error
-// from decoding the answer. An answer is of use if q is open, was given up, or has only a
-// truncated answer or a GoldSource reply. But a truncated Source reply is no better than a
-// complete GoldSource reply.
+// wants reports whether an answer to q, with the error from decoding it, is of use: q is
+// open, was given up, or has only a truncated answer or a GoldSource reply. But a truncated
+// Source reply is no better than a complete GoldSource reply.
 func (x *incoming) wants(q wire.Question, code wire.Error) bool {
 	switch {
 	case x.s.Agenda.Open.Has(q):
@@ -412,9 +410,8 @@ func (s *Session) Fragment() {
 	}
 }
 
-// Contradiction takes a fragment that contradicts the earlier fragments of its reply. The
-// server gives several replies the same ID, so the open questions are asked again one by
-// one.
+// Contradiction takes a fragment that contradicts the earlier fragments of its reply: the
+// server gives several replies the same ID. The open questions are asked again one by one.
 func (s *Session) Contradiction() {
 	s.Got.Conflicts++
 	s.Flags |= Split
@@ -427,9 +424,8 @@ func (s *Session) Contradiction() {
 }
 
 // Pack reports whether a compressed reply may go to the decompressor, and if so counts
-// the reply. It limits how many replies of a server are decompressed. Without a limit, a
-// server that sends compressed replies without end would block all other servers, and its
-// session would never end.
+// the reply. Without a limit, a server that sends compressed replies without end would
+// block all other servers, and its session would never end.
 func (s *Session) Pack() bool {
 	a := s.Got
 	switch {

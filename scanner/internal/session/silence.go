@@ -145,9 +145,8 @@ func (s *Session) getChallenge(p *Plan, again wire.Questions) {
 
 // renew is called with the questions that are about to be repeated. Some servers have a
 // challenge per question, or forget old challenges, and silently drop requests with a
-// wrong challenge. So of the questions with one attempt left, renew selects those whose
-// challenge is old or was obtained for another question. The session asks these one at a
-// time, without a challenge. The server then sends a challenge for each.
+// wrong one. So the questions with one attempt left whose challenge is old, or was obtained
+// for another question, are asked one at a time, without a challenge.
 func (s *Session) renew(p *Plan, now time.Duration, qs wire.Questions) {
 	known := &s.Got.challenges
 	if known.current == wire.NoChallenge {

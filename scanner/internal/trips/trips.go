@@ -82,13 +82,10 @@ func (r *Recent) Resolve() {
 	}
 }
 
-// Known returns how many round trips are known.
 func (r *Recent) Known() uint32 { return r.now.Known + r.before.Known }
 
-// Unknown returns how many answers may belong to any of several requests.
 func (r *Recent) Unknown() uint32 { return r.now.Unknown + r.before.Unknown }
 
-// Upper returns a bound that at most 1/part of the round trips exceed.
 func (r *Recent) Upper(part uint32) time.Duration {
 	all := r.now
 	for i, n := range r.before.counts {
