@@ -293,7 +293,7 @@ func (e *engine) endOverdue(now time.Duration) {
 	}
 	e.inspectAt = now + inspectEvery
 	for i := range e.open.slots.all() {
-		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now) {
+		if s := &e.open.slots.at(i).session; s.Overdue(&e.open.plan, now, e.recv.unpackedAt) {
 			s.Abandon()
 			e.stats.Overdue++
 			e.advance(now, i)

@@ -15,11 +15,13 @@ type receiver struct {
 	gone    [64]uint64   // addresses that ICMP reported as unreachable
 	drained drained
 
-	table   *reasm.Table
-	unpack  *decompressor
-	scratch []byte
-	foreign foreign
-	raw     bool
+	table  *reasm.Table
+	unpack *decompressor
+	// unpackedAt is when the decompressor last returned a reply or had none to unpack.
+	unpackedAt time.Duration
+	scratch    []byte
+	foreign    foreign
+	raw        bool
 }
 
 func newReceiver(cfg *settings) *receiver {
@@ -144,7 +146,12 @@ func (r *receiver) fragment(m *session.Memory, at time.Duration, to ref, sl *slo
 }
 
 func (e *engine) unpacked(now time.Duration) {
+	if e.recv.unpack.pending() == 0 {
+		e.recv.unpackedAt = now
+		return
+	}
 	e.recv.unpack.poll(func(from ref, msg []byte, err error) {
+		e.recv.unpackedAt = now
 		sl := e.open.slots.alive(from)
 		if sl == nil {
 			return

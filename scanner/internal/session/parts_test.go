@@ -56,13 +56,22 @@ func TestAnswerSize(t *testing.T) {
 }
 
 // TestOverdueUnpacking checks that a session that waits for a slow decompressor is not
-// overdue.
+// overdue, unless the decompressor makes no progress.
 func TestOverdueUnpacking(t *testing.T) {
 	p := &Plan{Questions: wire.AskAll, Schedule: timing.Schedule{Timeout: time.Second, Attempts: 3}}
-	for packed, want := range []bool{true, false} {
-		s := &Session{Got: &Answer{packed: uint8(packed)}}
-		if got := s.Overdue(p, 10*time.Minute); got != want {
-			t.Errorf("%d replies in the decompressor: %v", packed, got)
+	const late = 10 * time.Minute
+	for _, test := range []struct {
+		packed     uint8
+		unpackedAt time.Duration
+		want       bool
+	}{
+		{1, late - time.Second, false},
+		{1, 0, true},
+		{0, late - time.Second, true},
+	} {
+		s := &Session{Got: &Answer{packed: test.packed}}
+		if got := s.Overdue(p, late, test.unpackedAt); got != test.want {
+			t.Errorf("%+v: %v", test, got)
 		}
 	}
 }

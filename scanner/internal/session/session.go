@@ -373,15 +373,16 @@ func (s *Session) finish(p *Plan, now time.Duration) {
 
 // Overdue reports whether the time since the session's last datagram is more than twice
 // the longest time that its schedule allows. A session that waits for the decompressor is
-// not overdue.
-func (s *Session) Overdue(p *Plan, now time.Duration) bool {
-	if s.Got != nil && s.Got.packed > 0 {
-		return false
-	}
+// not overdue while the decompressor makes progress. unpackedAt is the time of the last
+// progress.
+func (s *Session) Overdue(p *Plan, now, unpackedAt time.Duration) bool {
 	most := 2 * (p.Schedule.Sum(p.Schedule.Attempts+extraAttempts) + maxRTTWait)
 	last := s.Clock.LastAt()
 	if s.Clock.sentUS == math.MaxUint32 { // the last datagram may have been sent after the latest time that sentUS can hold
 		last = s.Clock.Wake()
+	}
+	if s.Got != nil && s.Got.packed > 0 {
+		last = max(last, unpackedAt)
 	}
 	return now-last > most
 }
