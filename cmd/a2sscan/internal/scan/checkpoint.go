@@ -188,12 +188,16 @@ func (c *Checkpoint) possible() bool {
 		records -= s.Finished[scanner.StatusNoReply] + s.Finished[scanner.StatusUnreachable]
 	}
 	o := &c.Output
-	written, counted := o.Records, o.Offset >= 0 && (c.Plan.Parts || len(o.Parts) == 0)
+	written := o.Records
 	if !c.Plan.Parts {
 		written = c.Records
 	}
+	header := c.Plan.Columns != "" && written == 0 && o.Offset > 0 && o.Sum != "" // the file has a header, but no row yet
+	counted := (header || hasRecords(o.Offset, written, o.Sum)) && (c.Plan.Parts || len(o.Parts) == 0)
 	for i := range o.Parts {
-		written += o.Parts[i].Records
+		p := &o.Parts[i]
+		counted = counted && hasRecords(p.Bytes, p.Records, p.Sum)
+		written += p.Records
 	}
 	return c.Scan != "" && !c.Start.IsZero() && c.Resumed >= 0 && placed &&
 		counted && written == c.Records && c.Records == records &&
@@ -201,3 +205,9 @@ func (c *Checkpoint) possible() bool {
 }
 
 func isTarget(t *scanner.Target) bool { return t.Addr.Addr().Is4() && t.Addr.Port() != 0 }
+
+// hasRecords reports whether a file with this number of bytes can have this number of
+// records. Only an empty file has no records, and only an empty file may lack a hash.
+func hasRecords(bytes int64, records uint64, sum string) bool {
+	return bytes >= 0 && (bytes > 0) == (records > 0) && (bytes == 0 || sum != "")
+}

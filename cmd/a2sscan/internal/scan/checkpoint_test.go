@@ -140,6 +140,11 @@ func TestCheckpointDamaged(t *testing.T) {
 func TestCheckpointRange(t *testing.T) {
 	for name, change := range map[string]func(*Checkpoint){
 		"negative offset":           func(c *Checkpoint) { c.Output.Offset = -1 },
+		"negative part":             func(c *Checkpoint) { c.Output.Parts[0].Bytes = -1 },
+		"records without bytes":     func(c *Checkpoint) { c.Output.Offset = 0 },
+		"bytes without records":     func(c *Checkpoint) { c.Output.Parts[0].Records, c.Output.Records = 0, 7 },
+		"bytes without a hash":      func(c *Checkpoint) { c.Output.Sum = "" },
+		"part without a hash":       func(c *Checkpoint) { c.Output.Parts[0].Sum = "" },
 		"part of no parts":          func(c *Checkpoint) { c.Plan.Parts = false },
 		"part with too many":        func(c *Checkpoint) { c.Output.Parts[0].Records++ },
 		"part that is missing":      func(c *Checkpoint) { c.Output.Parts = nil },

@@ -111,7 +111,7 @@ func (s *Run) dryRun() error {
 	l := ledger.OfList(now)
 	l.OverLimit = over
 	s.term.Say("%s read = %s%s%s to be queried%s", console.Grouped(now.Read), l.Accounted(), behind, console.Grouped(asked), l.AtDefault())
-	if !s.checkpoint.Enabled || s.list.Err() != nil {
+	if (!s.checkpoint.Enabled || s.list.Err() != nil) && !s.emptyShard() {
 		if err := NothingToAsk(s.list, s.exclusions); err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func OpenPlayerKey(path, output string) (*PlayerKey, error) {
 		return nil, console.Fail(console.ExitUsage, "%s: other users may read the player key", name).
 			WithHint("with the key, other users can test guesses of player names; to protect the key, run: chmod 600 %s", name)
 	}
-	text, err := disk.ReadFile(path, 200)
+	text, err := disk.ReadFile(path, 1<<20)
 	if err != nil {
 		return nil, console.Fail(console.ExitInput, "player key: %w", err)
 	}

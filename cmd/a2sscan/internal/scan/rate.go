@@ -71,6 +71,10 @@ func (s *Run) turnRate(up bool) {
 		return
 	}
 	from, to := s.rate.step(up)
+	if from == to {
+		s.term.Say("%s: the rate is %s/s already, and can't go further", signal, console.Short(to))
+		return
+	}
 	s.term.Say("%s: the rate goes from %s/s to %s/s; the scan began with %s/s", signal,
 		console.Short(from), console.Short(to), console.Short(s.rate.initial))
 }
