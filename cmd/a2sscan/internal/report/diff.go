@@ -14,11 +14,8 @@ import (
 // DiffOptions choose what Diff compares and prints.
 type DiffOptions struct {
 	Old, New  []string // files
-	OldSums   []string // summaries; nil means the summaries beside the files
-	NewSums   []string
-	JSON      bool // print JSON, not a page
-	Stat      bool // print only numbers
-	Quiet     bool // print nothing
+	JSON      bool     // print JSON, not a page
+	Stat      bool     // print only numbers
 	ExitCode  bool
 	Volatile  bool
 	Kinds     []string
@@ -45,11 +42,11 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		}
 		kinds = append(kinds, census.Kind(k))
 	}
-	before, err := OpenCensus(t, o.Old, census.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
+	before, err := OpenCensus(t, o.Old, census.Options{Games: o.Games, Networks: o.Networks})
 	if err != nil {
 		return err
 	}
-	after, err := OpenCensus(t, o.New, census.Options{Summaries: o.NewSums, Games: o.Games, Networks: o.Networks})
+	after, err := OpenCensus(t, o.New, census.Options{Games: o.Games, Networks: o.Networks})
 	if err != nil {
 		return err
 	}
@@ -67,7 +64,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
 		changes++
 		switch {
-		case o.Quiet || o.Stat:
+		case o.Stat:
 		case o.JSON:
 			return writeJSON(c)
 		default:
@@ -80,7 +77,6 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return unwritten
 	case err != nil:
 		return censusfile.Failure(err)
-	case o.Quiet:
 	case o.Stat && o.JSON:
 		if err := writeJSON(found); err != nil {
 			return err
@@ -91,13 +87,11 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if !o.Quiet {
-		sayDoubts(t, found)
-	}
+	sayDoubts(t, found)
 	if err := censusfile.Incomplete(append(before.Lost, after.Lost...)); err != nil {
 		return err
 	}
-	if changes > 0 && (o.ExitCode || o.Quiet) {
+	if changes > 0 && o.ExitCode {
 		f := console.Fail(console.ExitChanged, "something changed")
 		f.Reported = true
 		return f
