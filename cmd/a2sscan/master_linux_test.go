@@ -37,38 +37,6 @@ func web(t *testing.T, answer http.HandlerFunc, args ...string) (code int, stdou
 	return code, out.String(), errs.String()
 }
 
-// webCap is the maximum number of servers in an answer of the Web API.
-const webCap = 10_000
-
-// TestMasterCapped: if there are more servers than one answer may have, and no
-// filter can divide them, the command reports that some could not be fetched.
-func TestMasterCapped(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(`{"response":{"servers":[`)
-	for i := range webCap {
-		fmt.Fprintf(&b, `{"addr":"127.9.%d.%d:27015","name":"twin","map":"m","os":"l"},`, i>>8, i&255)
-	}
-	body := strings.TrimSuffix(b.String(), ",") + "]}}"
-	code, stdout, stderr := web(t, func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Query().Get("filter"), "nand") {
-			fmt.Fprint(w, `{"response":{}}`)
-			return
-		}
-		fmt.Fprint(w, body)
-	})
-	if n := strings.Count(stdout, "\n"); code != console.ExitOK || n != webCap {
-		t.Errorf("exit code %d, %d servers", code, n)
-	}
-	for _, want := range []string{
-		"the list is incomplete, because the master limits its answers: the filter \"\" selects more than the 10000 servers that the master sent, and no condition can divide this selection further\n",
-		"end: the master limits the size of its answers; the list may be incomplete\n",
-	} {
-		if !strings.Contains(stderr, want) {
-			t.Errorf("not reported: %s\n%s", want, stderr)
-		}
-	}
-}
-
 // TestMasterHostile: text from a master is shown escaped. The key is never shown,
 // even if the master sends it back in its list.
 func TestMasterHostile(t *testing.T) {

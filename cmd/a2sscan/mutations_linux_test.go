@@ -62,7 +62,7 @@ func TestMutations(t *testing.T) {
 	for i, base := range bases {
 		t.Run(strings.Join(append([]string{base.output}, base.flags...), " "), func(t *testing.T) {
 			t.Parallel()
-			k := newKilled(t, cfg, &killTally{hits: map[string]int{}}, rand.NewPCG(uint64(i), 0), 2)
+			k := newKilled(t, cfg, rand.NewPCG(uint64(i), 0), 2)
 			k.output, k.saved = base.output, true
 			k.flags = append(base.flags, "--timeout", "1s", "--retries", "2")
 			u := leaveUnfinished(k)
