@@ -594,7 +594,7 @@ func TestLivePage(t *testing.T) {
 		"--page-title", "Ours & <theirs>", "--page-link", "https://example.org/?a=1&b=2", "--status", "none", "-o", filepath.Join(t.TempDir(), "events.ndjson")}
 	for _, more := range [][]string{nil, {"--state", filepath.Join(t.TempDir(), "watch.db")}} {
 		page := startPage(t, append(args[:len(args):len(args)], more...))
-		all := page.until(t, "/api/stats", `"down":0,"planned":0,"silent":1,"unanswered":0,"unknown":0`)
+		all := page.until("/api/stats", `"down":0,"planned":0,"silent":1,"unanswered":0,"unknown":0`)
 		servers := 0
 		if _, err := fmt.Sscanf(all[strings.Index(all, `"up"`):], `"up":%d`, &servers); err != nil || servers < 14 {
 			t.Fatalf("%d servers, %v: %s", servers, err, all)
@@ -604,11 +604,11 @@ func TestLivePage(t *testing.T) {
 			"/api/events": `"last":`, "/api/schema": "$defs", "/healthz": "watching",
 			"/metrics": fmt.Sprintf(`a2sscan_watch_servers{status="up"} %d`, servers),
 		} {
-			if text := page.get(t, path, "", 200); !strings.Contains(text, want) {
-				t.Errorf("%s lacks %s:\n%.500s", path, want, text)
+			if status, text := page.get(path, ""); status != 200 || !strings.Contains(text, want) {
+				t.Errorf("%s: %d, lacks %s:\n%.500s", path, status, want, text)
 			}
 		}
-		front := page.get(t, "/", "status.example.org", 200)
+		_, front := page.get("/", "status.example.org")
 		for _, want := range []string{
 			`<a href="https://example.org/?a=1&amp;b=2" rel="noopener">example.org</a>`, `<bdi>Survival &lt;Main&gt;</bdi></a></td><td role="cell" data-label="Status"><b class="state silent">`,
 		} {
@@ -619,13 +619,15 @@ func TestLivePage(t *testing.T) {
 		if strings.Contains(front, "another name") {
 			t.Error("a server that has a name is shown with that of the list")
 		}
-		page.get(t, "/", "evil.example", 421)
-		page.end(t)
+		if status, _ := page.get("/", "evil.example"); status != 421 {
+			t.Errorf("another name is answered with %d", status)
+		}
+		endsSoon(t, page.cmd, 1, console.ExitOK)
 		if more != nil {
 			page = startPage(t, append(args[:len(args):len(args)], more...))
-			page.until(t, "/api/stats", fmt.Sprintf(`"up":%d,`, servers))
-			page.until(t, "/api/servers/127.144.0.1:"+port, `"answer":{`)
-			page.end(t)
+			page.until("/api/stats", fmt.Sprintf(`"up":%d,`, servers))
+			page.until("/api/servers/127.144.0.1:"+port, `"answer":{`)
+			endsSoon(t, page.cmd, 1, console.ExitOK)
 		}
 	}
 }
@@ -678,69 +680,44 @@ func TestUptimeTable(t *testing.T) {
 
 // livePage is a watch that runs.
 type livePage struct {
-	cmd *exec.Cmd
+	*process
 	url string
 }
 
 // startPage starts a watch and waits for its page.
 func startPage(t *testing.T, args []string) *livePage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	t.Cleanup(cancel)
-	p := &livePage{cmd: exec.CommandContext(ctx, "a2sscan", args...)}
-	stderr, err := p.cmd.StderrPipe()
-	check(t, err)
-	check(t, p.cmd.Start())
-	lines := bufio.NewScanner(stderr)
-	for p.url == "" && lines.Scan() {
-		_, p.url, _ = strings.Cut(lines.Text(), "live page: ")
-	}
-	p.url = strings.TrimSuffix(p.url, "/")
-	go io.Copy(io.Discard, stderr)
-	return p
+	p := startScan(t, args...)
+	_, url, _ := strings.Cut(p.wait(p.err, "live page: "), "live page: ")
+	go io.Copy(io.Discard, p.err)
+	return &livePage{p, strings.TrimSuffix(url, "/\n")}
 }
 
 // get asks the page, under a name if that is not empty.
-func (p *livePage) get(t *testing.T, path, host string, want int) string {
-	t.Helper()
+func (p *livePage) get(path, host string) (status int, text string) {
+	p.Helper()
 	r, err := http.NewRequest("GET", p.url+path, nil)
-	check(t, err)
+	check(p, err)
 	r.Host = host
 	answer, err := http.DefaultClient.Do(r)
-	check(t, err)
+	check(p, err)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != want {
-		t.Errorf("%s for %q: %s, %v", path, host, answer.Status, err)
-	}
-	return string(text)
+	b, err := io.ReadAll(answer.Body)
+	check(p, err)
+	return answer.StatusCode, string(b)
 }
 
 // until asks until the answer has a text.
-func (p *livePage) until(t *testing.T, path, want string) (text string) {
-	t.Helper()
+func (p *livePage) until(path, want string) (text string) {
+	p.Helper()
 	for range 600 {
-		r, err := http.Get(p.url + path)
-		if err == nil {
-			b, _ := io.ReadAll(r.Body)
-			r.Body.Close()
-			if text = string(b); strings.Contains(text, want) {
-				return text
-			}
+		if _, text = p.get(path, ""); strings.Contains(text, want) {
+			return text
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	t.Fatalf("%s never has %s:\n%.500s", path, want, text)
+	p.Fatalf("%s never has %s:\n%.500s", path, want, text)
 	return text
-}
-
-// end ends the watch as a service manager does.
-func (p *livePage) end(t *testing.T) {
-	t.Helper()
-	check(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	if err := p.cmd.Wait(); err != nil && p.cmd.ProcessState.ExitCode() != 4 {
-		t.Errorf("the watch ended with %v", err)
-	}
 }
 
 // renamed are servers that have another, long name in each second. They count the checks.
@@ -827,25 +804,12 @@ func startSaying(t *testing.T, cmd *exec.Cmd) *os.File {
 // endsSoon sends SIGTERM, and waits for the end of a process that a stalled reader must not hold up.
 func endsSoon(t *testing.T, cmd *exec.Cmd, signals, code int) {
 	t.Helper()
-	begin, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	begin := time.Now()
 	check(t, cmd.Process.Signal(syscall.SIGTERM))
-	var again <-chan time.Time
 	if signals > 1 { // a second signal soon after the first may be lost, so it is repeated
-		again = time.Tick(300 * time.Millisecond)
+		defer console.Every(300*time.Millisecond, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })()
 	}
-	late := time.After(10 * time.Minute)
-	for over := false; !over; {
-		select {
-		case <-ended:
-			over = true
-		case <-again:
-			_ = cmd.Process.Signal(syscall.SIGTERM) // the process may have ended
-		case <-late:
-			cmd.Process.Kill()
-			t.Fatal("the process does not end")
-		}
-	}
+	cmd.Wait()
 	t.Logf("ended %v after the signal", time.Since(begin))
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Errorf("exit code %d, want %d", got, code)
