@@ -152,7 +152,10 @@ and writes one line of JSON per server.`,
 	root.SetHelpFunc(helpOf)
 	root.SetHelpCommand(a.helpCommand())
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(aliasOf(name))
+		if slices.Contains([]string{"blocklist-file", "blacklist-file", "excludefile"}, name) { // of other scanners
+			name = "exclude-file"
+		}
+		return pflag.NormalizedName(name)
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
