@@ -2,16 +2,12 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
 const packaging = "../../packaging"
@@ -72,23 +68,6 @@ func TestGenerated(t *testing.T) {
 				t.Errorf("%v\n%s", err, out)
 			}
 		})
-	}
-}
-
-// TestExitCodesSaid: the README's table lists all exit codes of the program.
-func TestExitCodesSaid(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	check(t, err)
-	rows := regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllSubmatch(readme, -1)
-	var said, are []string
-	for _, row := range rows {
-		said = append(said, string(row[1]))
-	}
-	for _, e := range console.Exits {
-		are = append(are, fmt.Sprint(e.Code))
-	}
-	if !slices.Equal(said, are) {
-		t.Errorf("the README has the exit codes %v, the program %v", said, are)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -44,7 +43,6 @@ var (
 	lifeFull    = flag.Duration("life-full", 20*time.Second, "cycle of full checks of TestWatchLife")
 	lifeFor     = flag.Duration("life-for", 27*time.Second, "duration of TestWatchLife")
 	lifeStrict  = flag.Bool("life-strict", false, "fail TestWatchLife if something is reported late or not at all, as on a busy machine")
-	lifeKills   = flag.Int("life-kills", 0, "kill the watch so many times in TestWatchLife")
 	lifeRate    = flag.String("life-rate", "5k", "rate of TestWatchLife")
 	lifeWindows = flag.Int("life-windows", 10, "in TestWatchLife, one of so many servers is in a window of maintenance; 0: none")
 )
@@ -168,7 +166,7 @@ func (w *window) has(addr string) bool {
 }
 
 // TestWatchLife watches a fleet to whose servers things happen, and compares the events with
-// them. Kills, if there are any, may delay an event, but no event is lost or written twice.
+// them.
 func TestWatchLife(t *testing.T) {
 	t.Parallel()
 	skipShort(t)
@@ -200,34 +198,23 @@ func TestWatchLife(t *testing.T) {
 		judge.readTruth(&truth)
 		judge.witness = newWitness(t, judge.healthy(fl.Config()))
 	})
-	var status watch.Status
-	for over := false; !over; {
-		status = runWatch(t, args, func() (d time.Duration, kill bool) {
-			begin()
-			until := judge.end
-			if judge.kills < *lifeKills {
-				until = time.Now().Add(*lifeFor/time.Duration(*lifeKills+1) + time.Duration(rand.IntN(1000))*time.Millisecond)
-			}
-			if kill = until.Before(judge.end); kill {
-				judge.kills++
-			}
-			over = !kill
-			return time.Until(until), kill
-		})
-	}
+	status := runWatch(t, args, func() time.Duration {
+		begin()
+		return time.Until(judge.end)
+	})
 	judge.readEvents(output)
 	judge.outages()
 	judge.flaps()
 	judge.others()
 	judge.stored(state, hook)
 	cycles := (lifeFor.Seconds() - 1) / lifeEvery.Seconds()
-	t.Logf("%d servers, %d kills, %d events, %.2f datagrams a server and cycle", status.Servers, judge.kills, len(judge.events),
+	t.Logf("%d servers, %d events, %.2f datagrams a server and cycle", status.Servers, len(judge.events),
 		float64(status.Sent)/float64(status.Servers)/cycles)
 }
 
 // runWatch runs the program, and returns its last status. When the program sends its first
-// datagram, begun says how long it may run, and whether it is killed then.
-func runWatch(t *testing.T, args []string, begun func() (d time.Duration, kill bool)) (status watch.Status) {
+// datagram, begun says how long it may run.
+func runWatch(t *testing.T, args []string, begun func() time.Duration) (status watch.Status) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "a2sscan", args...)
 	said, err := cmd.StderrPipe()
@@ -236,29 +223,21 @@ func runWatch(t *testing.T, args []string, begun func() (d time.Duration, kill b
 	}
 	check(t, err)
 	var end *time.Timer
-	killed := false
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {
 		if json.Unmarshal(lines.Bytes(), &status) != nil {
 			t.Log(lines.Text())
 		}
 		if end == nil && status.Sent > 0 {
-			var d time.Duration
-			how := syscall.SIGTERM
-			if d, killed = begun(); killed {
-				how = syscall.SIGKILL
-			}
-			end = time.AfterFunc(d, func() { _ = cmd.Process.Signal(how) })
+			end = time.AfterFunc(begun(), func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 			defer end.Stop()
 		}
 	}
-	if err := cmd.Wait(); end == nil || err != nil && !killed {
+	if err := cmd.Wait(); end == nil || err != nil {
 		t.Fatalf("watch: %v", err)
 	}
-	if !killed {
-		u := cmd.ProcessState
-		t.Logf("user %v, system %v, peak %d MiB", u.UserTime(), u.SystemTime(), peakOf(cmd)>>20)
-	}
+	u := cmd.ProcessState
+	t.Logf("user %v, system %v, peak %d MiB", u.UserTime(), u.SystemTime(), u.SysUsage().(*syscall.Rusage).Maxrss>>10)
 	return status
 }
 
@@ -266,7 +245,6 @@ func runWatch(t *testing.T, args []string, begun func() (d time.Duration, kill b
 type lifeJudge struct {
 	*testing.T
 	every    time.Duration
-	kills    int
 	begin    time.Time
 	end      time.Time
 	window   window
@@ -391,8 +369,8 @@ func (j *lifeJudge) outages() {
 		}
 	}
 	j.Logf("%d events down are planned", maintained)
-	if len(late) == 0 || j.kills > 0 {
-		j.Logf("%d of %d outages reported, with %d kills", due-missed, due, j.kills)
+	if len(late) == 0 {
+		j.Logf("%d of %d outages reported", due-missed, due)
 		return
 	}
 	slices.Sort(late)
@@ -424,7 +402,7 @@ func (j *lifeJudge) flaps() {
 			}
 			lasting := map[string]int{"down": 2*lifeDownAfter - 1, "up": lifeDownAfter}[e.Kind]
 			atEnd := e.Reported.After(j.end.Add(-2 * time.Second)) // what is held back then is reported
-			if i >= 2 && !atEnd && e.Reported.Before(all[0].Reported.Add(lifeDamp-time.Second)) && length < time.Duration(lasting)*j.every-j.every/4 && j.kills == 0 {
+			if i >= 2 && !atEnd && e.Reported.Before(all[0].Reported.Add(lifeDamp-time.Second)) && length < time.Duration(lasting)*j.every-j.every/4 {
 				j.wrong("not damped", e, silences)
 			}
 		}
@@ -442,7 +420,7 @@ func (j *lifeJudge) flaps() {
 		}
 	}
 	j.Logf("%d servers flap: %d events, %d of %d lasting silences reported", len(j.silences), reported, due-missed, due)
-	if len(late) > 0 && j.kills == 0 {
+	if len(late) > 0 {
 		latest := slices.Max(late)
 		j.Logf("the latest after %v", latest)
 		if *lifeStrict && latest > (2*lifeDownAfter+1)*j.every+5*time.Second {
@@ -534,8 +512,8 @@ func (j *lifeJudge) stored(path string, hook *receiver) {
 			j.Errorf("a POST has %+v", e)
 		}
 	}
-	if again > j.kills {
-		j.Errorf("%d POSTs repeat an event, after %d kills", again, j.kills)
+	if again > 0 {
+		j.Errorf("%d POSTs repeat an event", again)
 	}
 	j.Logf("%d events, in %d POSTs, of which %d repeated others", len(j.events), len(hook.posts), again)
 
@@ -568,14 +546,6 @@ func (j *lifeJudge) stored(path string, hook *receiver) {
 	if *lifeStrict && *lifeWindows > 0 && (servers == 0 || total == 0) {
 		j.Errorf("no server was down as planned")
 	}
-}
-
-// peakOf returns the peak of the memory of a process that has ended, in bytes.
-func peakOf(cmd *exec.Cmd) int64 {
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		return u.Maxrss << 10
-	}
-	return 0
 }
 
 // TestLivePage: a watch shows its servers on its page, with a state and without, and ends
