@@ -50,7 +50,7 @@ func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
 	fs.StringSliceVarP(&f.fields, "fields", "f", nil, "write only these fields: a `LIST` such as addr,people,info.map")
 }
 
-const rateUsage = "send `N` datagrams per second, such as 800, 5k or 1.5M, or as many as a bandwidth such as 10Mbps allows; 0: as fast as possible; auto: find the highest rate that the path can carry, up to 50k; auto:20k: up to 20k"
+const rateUsage = "send `N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: find the highest rate that the path can carry, up to 50k; auto:20k: up to 20k"
 
 // addTimeouts adds --timeout and --retries. For --timeout auto, a command other than scan
 // waits for scanner.DefaultTimeout, because only a scan can learn from round trips.

@@ -74,8 +74,8 @@ func (f *fleetFlags) add(fs *pflag.FlagSet) {
 	fs.Var(&flags.Value[*fleet.Life]{To: &c.Life, Parse: fleet.ParseLife}, "life", "simulate the events in `LIST`, and first print their times as lines of JSON; outages=9 means nine outages; restarts, renames, maps, steamids, moves and flaps (three short outages each) have the same form; cut=90s@5m: after 5m, no server answers for 90s; span=10m: all events but cuts begin within the first 10m; longest=10m: no outage lasts longer than 10m")
 	fs.DurationVar(&f.Span, "for", 0, "end after `D`, such as 60s (default: when interrupted)")
 	fs.BoolVar(&f.truth, "truth", false, "print the records that a perfect scan would write, then exit")
-	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: flags.ParseSource}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
-	fs.Var(&flags.Value[netip.AddrPort]{To: &m.Web, Parse: flags.ParseSource}, "web", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
+	fs.Var(&flags.Value[netip.AddrPort]{To: &m.UDP, Parse: readAddrPort}, "master", "run a master server at `ADDR`, such as 127.0.0.1:27011, that lists the fleet; port 0: any free port")
+	fs.Var(&flags.Value[netip.AddrPort]{To: &m.Web, Parse: readAddrPort}, "web", "run a Web API at `ADDR`, such as 127.0.0.1:8080, that lists the fleet; port 0: any free port")
 	fs.Var(&flags.Value[[]fleet.MasterFault]{To: &m.Faults, Parse: fleet.ParseMasterFaults}, "master-faults", "`LIST` of faults in the answers of the master and the Web API, such as endless,twice (default: none)")
 }
 
@@ -167,4 +167,15 @@ func readNetwork(s string) (netip.Prefix, error) {
 		return network, errors.New("use a network inside 127.0.0.0/8 such as 127.42.0.0/20")
 	}
 	return network.Masked(), nil
+}
+
+func readAddrPort(s string) (netip.AddrPort, error) {
+	at, err := netip.ParseAddrPort(s)
+	if err != nil {
+		if err := console.CheckPort(s); err != nil {
+			return at, err
+		}
+		return at, errors.New("use an address and a port such as 127.0.0.1:27011")
+	}
+	return at, nil
 }

@@ -152,10 +152,7 @@ and writes one line of JSON per server.`,
 	root.SetHelpFunc(helpOf)
 	root.SetHelpCommand(a.helpCommand())
 	root.SetGlobalNormalizationFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		if slices.Contains([]string{"blocklist-file", "blacklist-file", "excludefile"}, name) { // of other scanners
-			name = "exclude-file"
-		}
-		return pflag.NormalizedName(name)
+		return pflag.NormalizedName(aliasOf(name))
 	})
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(

@@ -7,6 +7,15 @@ import (
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
 
+// aliasOf returns our name for a flag that other scanners spell differently.
+func aliasOf(name string) string {
+	switch name {
+	case "blocklist-file", "blacklist-file", "excludefile":
+		return "exclude-file"
+	}
+	return name
+}
+
 // ourArguments returns the command line with nmap's -iL replaced by --list. It returns an
 // error for a flag of another scanner that a2sscan would misread, such as -oJ, which for
 // a2sscan names an output file J.

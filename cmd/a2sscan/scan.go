@@ -118,6 +118,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.BoolVar(&f.plan.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
 	fs.Var(&f.plan.Query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	fs.Var(&f.plan.Total, "rate-total", "`N` datagrams per second for all shards together; each shard gets an equal share (default: each shard uses --rate)")
+	fs.VarP(&flags.Value[flags.Rate]{To: &f.plan.Bandwidth, Parse: flags.ParseBandwidth}, "bandwidth", "B", "set the rate in `BITS` per second on the wire, such as 10M; a datagram counts as 760 bits")
 	fs.IntVar(&f.plan.MaxPerAddress, "max-per-address", 0, "query at most `N` servers on one address; 0: all (default 0)")
 	fs.BoolVar(&f.plan.SecondLook, "second-look", false, "query silent targets once more when all other targets are finished")
 	fs.BoolVar(&f.plan.Fallback, "fallback", false, "send a players and a ping request to each target that does not answer info (default: the last request to a silent target asks for players, except in scans of networks)")

@@ -121,7 +121,7 @@ var scanGroups = []struct{ title, names string }{
 	{"Targets", "port list order seed shard strict resolve max-targets max-results max-per-address exclude exclude-file " +
 		"allow-reserved master keep-master"},
 	{"Questions", "query timeout retries second-look fallback cooldown"},
-	{"Speed", "rate rate-total per-address-rate in-flight source no-gso"},
+	{"Speed", "rate bandwidth rate-total per-address-rate in-flight source no-gso"},
 	{"Output", "output append force format fields rotate " +
 		"summary on-complete scan-id unanswered raw no-player-names player-key mmdb"},
 	{"Resuming and stopping", "checkpoint fresh min-hitrate max-send-errors max-outage max-runtime"},

@@ -111,7 +111,14 @@ reports the outage at once.
 --listen serves a live page: who is up, people over time, events, a page for
 each server, JSON at /api/, and metrics for Prometheus at /metrics. The page is
 read-only and has no password: anyone who reaches the port can see it. For the
-Internet, put a web server with TLS in front, and give its name in --public-name.
+Internet, put a web server with TLS in front, and give its name in --public-name:
+
+  Caddy:  status.example.org {
+            reverse_proxy 127.0.0.1:8080
+          }
+  nginx:  server { listen 443 ssl; server_name status.example.org;
+            location / { proxy_pass http://127.0.0.1:8080;
+                         proxy_set_header Host $host; } }
 
 When a list, a file of exclusions or the file of --maintenance changes, the watch
 reads the file again within two minutes. It ignores a new list that it can't
@@ -270,13 +277,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return err
 	}
 	if f.hook.test {
-		ctx, end := scan.Interruptible(false)
-		defer end()
-		if err := f.opts.Hook.Test(ctx); err != nil {
-			return console.Fail(console.ExitOutput, "webhook: %w", err)
-		}
-		a.term.Say("the webhook accepted the test message")
-		return nil
+		return f.hook.post(a, f.opts.Hook)
 	}
 	exclusions, err := f.Exclude.Open(func(note string) { a.term.Say("%s", note) })
 	if err != nil {
@@ -301,13 +302,11 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 		return stateFailure(f.state, err)
 	}
 	defer func() { err = errors.Join(err, state.Close()) }()
-	var shown *page.Page
-	if f.listen != "" {
-		f.page.Address, f.page.Build, f.page.DB, f.page.ByList = f.listen, thisBuild(), state, f.names == "list"
-		f.page.Timeout = 10 * time.Second // shorter than the WriteTimeout of the web server
-		if shown, err = page.Open(a.term, f.page); err != nil {
-			return err
-		}
+	shown, err := f.openPage(a, state)
+	if err != nil {
+		return err
+	}
+	if shown != nil {
 		defer shown.Close()
 	}
 	if err := f.openOutput(a); err != nil {
@@ -373,6 +372,17 @@ func (f *watchFlags) openState(ctx context.Context, a *app) (state *db.DB, err e
 		return err
 	})
 	return state, err
+}
+
+// openPage opens the live page. Without --listen it returns nil.
+func (f *watchFlags) openPage(a *app, state *db.DB) (*page.Page, error) {
+	if f.listen == "" {
+		return nil, nil
+	}
+	f.page.Address, f.page.Build, f.page.DB = f.listen, thisBuild(), state
+	f.page.ByList = f.names == "list"
+	f.page.Timeout = 10 * time.Second // shorter than the WriteTimeout of the web server
+	return page.Open(a.term, f.page)
 }
 
 // openOutput opens the output of the events.
@@ -520,6 +530,17 @@ func (h *hookFlags) open() (*watch.Webhook, error) {
 	}
 	hook.Role = h.role
 	return hook, nil
+}
+
+// post posts the test message of --webhook-test to hook.
+func (h *hookFlags) post(a *app, hook *watch.Webhook) error {
+	ctx, end := scan.Interruptible(false)
+	defer end()
+	if err := hook.Test(ctx); err != nil {
+		return console.Fail(console.ExitOutput, "webhook: %w", err)
+	}
+	a.term.Say("the webhook accepted the test message")
+	return nil
 }
 
 // load reads the lists. If fetch is set, it first fetches the list of --master; otherwise

@@ -37,17 +37,12 @@ func (v *Value[T]) Type() string { return cmp.Or(v.Word, "VALUE") }
 // or 2.5M; 0 means no limit.
 type Rate float64
 
-// Set parses a number, which may be followed by k, K, M, G or T (powers of 1000), and then by
-// pps or bps. With bps, the number is the bandwidth in bits per second of a stream of the
-// longest requests.
+// Set parses a number, which may be followed by k, K, M, G or T (powers of 1000), and then
+// by pps.
 func (r *Rate) Set(s string) error {
-	bits, isBandwidth := strings.CutSuffix(s, "bps")
-	v, err := scaled(strings.TrimSuffix(bits, "pps"))
-	if isBandwidth {
-		v /= wireBits
-	}
-	if err != nil || isBandwidth && v < 1 {
-		return errors.New("use a number such as 800, 5k or 1.5M, or a bandwidth such as 10Mbps")
+	v, err := scaled(strings.TrimSuffix(s, "pps"))
+	if err != nil {
+		return errors.New("use a number such as 800, 5k or 1.5M")
 	}
 	*r = Rate(v)
 	return nil
@@ -79,7 +74,7 @@ func (r *AutoRate) Set(s string) error {
 	if word != autoWord {
 		*r = AutoRate{}
 		if r.Rate.Set(s) != nil {
-			return errors.New("use auto, auto:20k, a number such as 800, 5k or 1.5M, or a bandwidth such as 10Mbps")
+			return errors.New("use auto, auto:20k, or a number such as 800, 5k or 1.5M")
 		}
 		return nil
 	}
@@ -123,6 +118,17 @@ func scaled(s string) (float64, error) {
 // payload, the headers of UDP, IP and Ethernet, the checksum, the preamble and the
 // interframe gap.
 const wireBits = 8 * (29 + 8 + 20 + 18 + 20)
+
+// ParseBandwidth parses a number of bits per second such as 10M, which may be followed by
+// bps. It returns the highest rate at which a stream of the longest requests needs no
+// more than this bandwidth.
+func ParseBandwidth(s string) (Rate, error) {
+	v, err := scaled(strings.TrimSuffix(s, "bps"))
+	if err != nil || v < wireBits {
+		return 0, errors.New("use a number of bits per second such as 500k, 10M or 1G")
+	}
+	return Rate(v / wireBits), nil
+}
 
 // ParseShare parses a percentage or a fraction, such as "2%" or "0.02".
 func ParseShare(text string) (float64, error) {

@@ -111,6 +111,7 @@ type Asking struct {
 	Cooldown   flags.Auto
 	RateGiven  bool       // the user gave --rate
 	Total      flags.Rate // the rate of all shards together, in place of Rate; 0: not given
+	Bandwidth  flags.Rate // the rate from --bandwidth, in place of Rate; 0: not given
 	InFlight   int
 	NoGSO      bool
 }
@@ -179,7 +180,10 @@ func (x *Exclude) hangupEnds() bool { return len(x.Files) == 0 }
 // Check completes the plan with the rate and the seed. It returns an error if a setting is
 // invalid, or if settings contradict each other or the arguments.
 func (p *Plan) Check(args []string) error {
-	if p.Total > 0 {
+	switch {
+	case p.Bandwidth > 0:
+		p.Rate.Rate = p.Bandwidth
+	case p.Total > 0:
 		p.Rate.Rate = p.Total / flags.Rate(max(p.Part().Count, 1))
 	}
 	p.From.Keep = p.KeepMaster
@@ -201,6 +205,10 @@ func (p *Plan) checkRules() error {
 	info, err := os.Stat(p.Out.Path)
 	special := p.Out.ToFile() && err == nil && !info.Mode().IsRegular() && !info.IsDir()
 	return console.FirstBroken(
+		console.Rule{Broken: p.Bandwidth > 0 && p.RateGiven, Err: "--bandwidth and --rate exclude each other",
+			Hint: "omit one of the two flags: --bandwidth sets the same limit in bits per second"},
+		console.Rule{Broken: p.Bandwidth > 0 && p.Total > 0, Err: "--bandwidth and --rate-total exclude each other",
+			Hint: "--bandwidth limits this scan, --rate-total all shards together"},
 		console.Rule{Broken: p.Total > 0 && p.RateGiven, Err: "--rate and --rate-total exclude each other",
 			Hint: "--rate limits this scan, --rate-total all shards together"},
 		console.Rule{Broken: p.Saved.Fresh && !saved, Err: "--fresh needs --checkpoint",
