@@ -19,13 +19,12 @@ import (
 )
 
 type askFlags struct {
-	timeout     flags.Auto
-	retries     int
-	query       flags.Questions
-	source      netip.AddrPort
-	trailingNUL bool
-	json        bool
-	brief       bool
+	timeout flags.Auto
+	retries int
+	query   flags.Questions
+	source  netip.AddrPort
+	json    bool
+	brief   bool
 
 	findPort      bool
 	allowReserved bool
@@ -81,7 +80,6 @@ could be sent, and 4 if ask was interrupted.`,
 	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
 	addTimeouts(fs, &f.timeout, &f.retries)
 	addSource(fs, &f.source)
-	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, a sentence of explanation and, if the server is not up, a hint")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 	fs.BoolVar(&f.findPort, "find-port", false, "find the query port of a server whose game port is in ADDR: query up to 90 likely ports, ten per second")
@@ -110,7 +108,7 @@ func (a *app) ask(f *askFlags, arg string) error {
 		Attempts:  1 + f.retries,
 		Cooldown:  f.timeout.Or(scanner.DefaultTimeout), // also show late replies
 		Source:    f.source,
-		Tuning:    scanner.Tuning{TrailingNUL: f.trailingNUL, TryPlayers: true},
+		Tuning:    scanner.Tuning{TryPlayers: true},
 	})
 	a.term.ClearStatus()
 	if err != nil {

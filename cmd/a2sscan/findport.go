@@ -16,7 +16,7 @@ import (
 
 // notWithFindPort has the flags of ask that can't be combined with --find-port, because
 // with --find-port, ask sends only one INFO request to each port.
-var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brief"}
+var notWithFindPort = []string{"query", "retries", "json", "brief"}
 
 func (f *askFlags) checkFindPort() error {
 	if f.allowReserved && !f.findPort {

@@ -63,7 +63,7 @@ func helpWidth(w io.Writer) int {
 }
 
 // usualFlags are the flags in the short help of scan, which fits on one screen.
-const usualFlags = "output force format fields port query rate timeout retries exclude-file allow-reserved " +
+const usualFlags = "output force format fields port list query rate timeout retries exclude-file allow-reserved " +
 	"max-targets max-results master checkpoint unanswered max-runtime dry-run quiet"
 
 // helpOf prints the help of a command. For scan it shows only the usual flags, on one
