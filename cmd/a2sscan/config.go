@@ -81,7 +81,7 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 		case flag != nil && (!typed[flag] || repeatable(flag)):
 			texts, err := setFlag(flag, k)
 			if err != nil {
-				return nil, file.Fail("%s: %v", k.Name, err).
+				return nil, file.Fail(k.Line, "%s: %v", k.Name, err).
 					WithHint("to see which values --%s takes, run: a2sscan %s --help", k.Name, cmd.Name())
 			}
 			for _, text := range texts {
@@ -132,10 +132,10 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 		commands = slices.DeleteFunc(slices.Clone(commands), func(c *cobra.Command) bool { return c.Name() != k.Table })
 	}
 	name := console.Plain(k.Name, 60)
-	f := file.Fail("%s: no command has such a flag", name).WithHint("a2sscan --help lists the commands")
+	f := file.Fail(k.Line, "%s: no command has such a flag", name).WithHint("a2sscan --help lists the commands")
 	switch {
 	case len(commands) == 0:
-		return false, file.Fail("[%s]: no such command", console.Plain(k.Table, 60)).
+		return false, file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).
 			WithHint("name a table after a command, such as [scan]")
 	case k.Name == "":
 		return false, nil
@@ -144,11 +144,11 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 			return false, nil
 		}
 		if hint := onlyTyped[k.Name]; hint != "" {
-			return false, file.Fail("%s is for the command line only", name).WithHint("%s", hint)
+			return false, file.Fail(k.Line, "%s is for the command line only", name).WithHint("%s", hint)
 		}
 		return true, nil
 	case k.Table != "":
-		f = file.Fail("%s: %s has no such flag", name, k.Table).WithHint("a2sscan %s --help lists the flags", k.Table)
+		f = file.Fail(k.Line, "%s: %s has no such flag", name, k.Table).WithHint("a2sscan %s --help lists the flags", k.Table)
 	}
 	names := []string{targetsKey}
 	for _, c := range commands {

@@ -21,34 +21,35 @@ func runIn(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// TestConfigErrors: the message about an error in a file has the key and a hint.
+// TestConfigErrors: the message about an error in a file has the line, the key and
+// a hint.
 func TestConfigErrors(t *testing.T) {
 	tests := []struct{ command, file, want string }{
-		{"scan", "[scan]\nraet = 1", " raet: scan has no such flag; did you mean rate?"},
-		{"scan", "raet = 1", " raet: no command has such a flag; did you mean rate?"},
-		{"scan", "[scan]\nper_address_rate = 1", " per_address_rate: scan has no such flag; did you mean per-address-rate?"},
-		{"scan", "[scan]\nzzzzzz = 1", " zzzzzz: scan has no such flag; a2sscan scan --help lists the flags"},
-		{"scan", "[scna]", " [scna]: no such command; name a table after a command, such as [scan]"},
-		{"scan", "[conquer]\nrate = 1", " [conquer]: no such command; name a table after a command, such as [scan]"},
-		{"scan", "[[scan]]\nrate = 1", " [[scan]]: a command can have only one table; write [scan]"},
-		{"scan", "[scan]\nrate = 'fast'", " rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; to see which values --rate takes, run: a2sscan scan --help"},
-		{"scan", "[scan]\ntimeout = 1", ` timeout: use auto, or a time such as 300ms, 5s or 2m; to see which values --timeout takes, run: a2sscan scan --help`},
-		{"scan", "[scan]\nrate = [1, 2]", " rate: use one value, not a list; to see which values --rate takes"},
-		{"scan", "[scan]\noutput = true", " output: use a string or a number, not true; to see which values --output takes"},
-		{"scan", "[scan]\nstrict = 'many'", " strict: "},
-		{"scan", "[scan]\nexclude = [{a = 1}]", " exclude: the value of a flag can't be a table"},
-		{"scan", "scan = {rate = 1, raet = 2}", " raet: scan has no such flag; did you mean rate?"},
-		{"scan", "scan.raet = 1", " raet: scan has no such flag; did you mean rate?"},
-		{"scan", "[scan]\r\nraet = 1\r\n", " raet: scan has no such flag; did you mean rate?"},
-		{"scan", "[scan]\nscan-id = '''\na'''\nraet = 1", " raet: scan has no such flag; "},
-		{"scan", "[scan]\nkey = 'hush'", " key: scan has no such flag; did you mean key-file?"},
-		{"scan", "steam_web_api_key = 'hush'", " steam_web_api_key: no command has such a flag; a2sscan --help lists the commands"},
-		{"scan", "config = 'x'", " config is for the command line only; a configuration file can't name another configuration file"},
-		{"scan", "[scan]\nhelp = true", " help is for the command line only; type --help"},
-		{"scan", "[scan]\nfresh = true", " fresh is for the command line only; type --fresh: in a file, fresh = true would discard the checkpoint in every run"},
+		{"scan", "[scan]\nraet = 1", "2: raet: scan has no such flag; did you mean rate?"},
+		{"scan", "raet = 1", "1: raet: no command has such a flag; did you mean rate?"},
+		{"scan", "[scan]\nper_address_rate = 1", "2: per_address_rate: scan has no such flag; did you mean per-address-rate?"},
+		{"scan", "[scan]\nzzzzzz = 1", "2: zzzzzz: scan has no such flag; a2sscan scan --help lists the flags"},
+		{"scan", "[scna]", "1: [scna]: no such command; name a table after a command, such as [scan]"},
+		{"scan", "[conquer]\nrate = 1", "1: [conquer]: no such command; name a table after a command, such as [scan]"},
+		{"scan", "[[scan]]\nrate = 1", "1: [[scan]]: a command can have only one table; write [scan]"},
+		{"scan", "[scan]\nrate = 'fast'", "2: rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; to see which values --rate takes, run: a2sscan scan --help"},
+		{"scan", "[scan]\ntimeout = 1", `2: timeout: use auto, or a time such as 300ms, 5s or 2m; to see which values --timeout takes, run: a2sscan scan --help`},
+		{"scan", "[scan]\nrate = [1, 2]", "2: rate: use one value, not a list; to see which values --rate takes"},
+		{"scan", "[scan]\noutput = true", "2: output: use a string or a number, not true; to see which values --output takes"},
+		{"scan", "[scan]\nstrict = 'many'", "2: strict: "},
+		{"scan", "[scan]\nexclude = [{a = 1}]", "2: exclude: the value of a flag can't be a table"},
+		{"scan", "scan = {rate = 1, raet = 2}", "1: raet: scan has no such flag; did you mean rate?"},
+		{"scan", "scan.raet = 1", "1: raet: scan has no such flag; did you mean rate?"},
+		{"scan", "[scan]\r\nraet = 1\r\n", "2: raet: scan has no such flag; did you mean rate?"},
+		{"scan", "[scan]\nscan-id = '''\na'''\nraet = 1", "4: raet: scan has no such flag; "},
+		{"scan", "[scan]\nkey = 'hush'", "2: key: scan has no such flag; did you mean key-file?"},
+		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; a2sscan --help lists the commands"},
+		{"scan", "config = 'x'", "1: config is for the command line only; a configuration file can't name another configuration file"},
+		{"scan", "[scan]\nhelp = true", "2: help is for the command line only; type --help"},
+		{"scan", "[scan]\nfresh = true", "2: fresh is for the command line only; type --fresh: in a file, fresh = true would discard the checkpoint in every run"},
 		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; write TOML, such as "},
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; write TOML, such as "},
-		{"scan", "[scan]\n\"\\u001b[31m\" = 1", ` \x1b[31m: scan has no such flag; `},
+		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
 	for _, test := range tests {

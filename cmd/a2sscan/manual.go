@@ -121,15 +121,20 @@ func escaped(s string) string { return special.ReplaceAllString(s, `\$0`) }
 var (
 	untypeable = regexp.MustCompile("[-'`^~]|[^\x00-\x7f]")
 	roffNames  = map[string]string{"-": `\-`, "'": `\(aq`, "`": `\(ga`, "^": `\(ha`, "~": `\(ti`}
+	flagText   = regexp.MustCompile(`(^|[\s(])(--?[a-z][a-z-]*)`)
 )
 
 // typeable keeps roff from replacing characters with typographic ones, so that commands
-// copied from a page work in a shell.
+// copied from a page work in a shell. It also prints flags in bold, except in code.
 func typeable(page string) string {
-	lines := strings.Split(strings.ReplaceAll(page, `\-`, "-"), "\n")
+	lines, isCode := strings.Split(strings.ReplaceAll(page, `\-`, "-"), "\n"), false
 	for i, line := range lines {
 		if strings.HasPrefix(line, ".") {
+			isCode = line == ".EX" || isCode && line != ".EE"
 			continue
+		}
+		if !isCode {
+			line = flagText.ReplaceAllString(line, `$1\fB$2\fP`)
 		}
 		lines[i] = untypeable.ReplaceAllStringFunc(line, func(c string) string {
 			if name := roffNames[c]; name != "" {

@@ -21,7 +21,7 @@ type machine struct {
 	root fs.FS // the root directory, for /proc
 
 	buffers func(recv, send int) (gotRecv, gotSend int, err error)
-	disk    func(dir string) (free uint64, writable bool, err error)
+	disk    func(dir string) (free, nodes uint64, writable bool, err error)
 	synced  func() (synced bool, maxError time.Duration, err error)
 	measure func(time.Duration) (rate float64, err error)
 }
@@ -181,13 +181,15 @@ func (m *machine) checkDisk(o *Options) Finding {
 	if o.Output != "" && o.Output != "-" {
 		dir = path.Dir(o.Output)
 	}
-	free, writable, err := m.disk(dir)
+	free, nodes, writable, err := m.disk(dir)
 	const directory = "a directory to which the program can write records"
 	switch {
 	case err != nil:
 		return Finding{Level: Bad, Found: fmt.Sprintf("%s: %v", dir, err), Need: directory}
 	case !writable:
 		return Finding{Level: Bad, Found: dir + " can't be written to", Need: directory}
+	case nodes == 0:
+		return Finding{Level: Bad, Found: "the disk of " + dir + " has no free inode for a new file"}
 	}
 	need := o.Targets * recordSize
 	if path.Ext(o.Output) == ".zst" {

@@ -28,7 +28,7 @@ func healthy() (*machine, fstest.MapFS) {
 	return &machine{
 		root:    root,
 		buffers: func(recv, send int) (int, int, error) { return recv, send, nil },
-		disk:    func(string) (uint64, bool, error) { return 100e9, true, nil },
+		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
 		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
 		measure: func(time.Duration) (float64, error) { return 1e6, nil },
 	}, root
@@ -75,10 +75,10 @@ func written(files ...string) func(*machine, fstest.MapFS, *Options) {
 // onDisk returns a function that changes the disk of a machine, the number of
 // targets and the output.
 func onDisk(
-	free uint64, writable bool, err error, targets uint64, output string,
+	free, inodes uint64, writable bool, err error, targets uint64, output string,
 ) func(*machine, fstest.MapFS, *Options) {
 	return func(m *machine, _ fstest.MapFS, o *Options) {
-		m.disk = func(string) (uint64, bool, error) { return free, writable, err }
+		m.disk = func(string) (uint64, uint64, bool, error) { return free, inodes, writable, err }
 		o.Targets, o.Output = targets, output
 	}
 }
@@ -132,13 +132,14 @@ func TestDoctorFindings(t *testing.T) {
 		{"a table that can't be read", "conntrack", Unknown, "can't be read", "",
 			written("proc/sys/net/netfilter/nf_conntrack_count", "many\n")},
 
-		{"a disk that is too small", "disk", Bad, "1.0 GB free in /data", "", onDisk(1e9, true, nil, 200e3, "/data/census.ndjson")},
-		{"a disk that is just enough", "disk", Warning, "1.0 GB free", "", onDisk(1e9, true, nil, 150e3, "")},
-		{"a disk that is enough", "disk", OK, "1.0 GB free", "", onDisk(1e9, true, nil, 100e3, "")},
-		{"compressed records are smaller", "disk", OK, "1.0 GB free", "", onDisk(1e9, true, nil, 100e3, "/data/census.ndjson.zst")},
-		{"nearly full", "disk", Bad, "1.0 MB free", "", onDisk(1e6, true, nil, 0, "")},
-		{"read only", "disk", Bad, "can't be written to", "", onDisk(100e9, false, nil, 0, "")},
-		{"no such directory", "disk", Bad, "not exist", "", onDisk(0, false, fs.ErrNotExist, 0, "")},
+		{"a disk that is too small", "disk", Bad, "1.0 GB free in /data", "", onDisk(1e9, 1, true, nil, 200e3, "/data/census.ndjson")},
+		{"a disk that is just enough", "disk", Warning, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 150e3, "")},
+		{"a disk that is enough", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
+		{"compressed records are smaller", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "/data/census.ndjson.zst")},
+		{"nearly full", "disk", Bad, "1.0 MB free", "", onDisk(1e6, 1, true, nil, 0, "")},
+		{"no inodes", "disk", Bad, "no free inode for a new file", "", onDisk(100e9, 0, true, nil, 0, "")},
+		{"read only", "disk", Bad, "can't be written to", "", onDisk(100e9, 1, false, nil, 0, "")},
+		{"no such directory", "disk", Bad, "not exist", "", onDisk(0, 0, false, fs.ErrNotExist, 0, "")},
 
 		{"no NTP", "clock_sync", Warning, "the clock is not synchronised", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.synced = func() (bool, time.Duration, error) { return false, 0, nil }

@@ -10,10 +10,15 @@ import (
 // ofSystem sets the fields that stay nil on other systems.
 func (m *machine) ofSystem() {
 	m.root = os.DirFS("/")
-	m.disk = func(dir string) (free uint64, writable bool, err error) {
+	m.disk = func(dir string) (free, nodes uint64, writable bool, err error) {
 		var s unix.Statfs_t
-		err = unix.Statfs(dir, &s)
-		return s.Bavail * uint64(s.Bsize), unix.Access(dir, unix.W_OK) == nil, err
+		if err := unix.Statfs(dir, &s); err != nil {
+			return 0, 0, false, err
+		}
+		if nodes = s.Ffree; s.Files == 0 { // the file system has no fixed number of inodes
+			nodes = 1
+		}
+		return s.Bavail * uint64(s.Bsize), nodes, unix.Access(dir, unix.W_OK) == nil, nil
 	}
 	m.synced = func() (synced bool, maxError time.Duration, err error) {
 		var t unix.Timex // Modes is 0, so Adjtimex changes nothing

@@ -1,7 +1,8 @@
 // Package flags has the types of flag values, and reads configuration files.
 //
 // The files are TOML. The keys are names of flags, and a table has the name of a command.
-// The package does not check these names.
+// The package does not check these names. It returns each key with its line number, so
+// that the caller's errors can name the line.
 package flags
 
 import (
@@ -10,13 +11,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable" // the only part of the library that knows the line of a key
 
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 )
@@ -29,16 +29,17 @@ const MaxFileSize = 1 << 20
 type File struct {
 	Path   string
 	SHA256 string
-	Keys   []Key
+	Keys   []Key // in the order of the file
 }
 
-// Key is a key in a file, with the key's value, or a table.
+// Key is a key in a file, with the key's value, or the header of a table.
 type Key struct {
-	Table  string   // the table that has the key; "": none
-	Name   string   // "": this is a table
-	Values []string // as a user types them on a command line
-	List   bool     // the value is a list, and Values has its elements
-	Bool   bool     // the value is true or false
+	Table  string // empty: the key is before the first table
+	Name   string // empty: this Key is the header of Table
+	Line   int    // counted from 1
+	Values []string
+	List   bool // the value is a list, and Values has its elements
+	Bool   bool // the value is true or false
 }
 
 // ReadFile reads a file. It reports syntax errors, but does not check the keys.
@@ -63,60 +64,95 @@ func ReadFile(path string) (*File, error) {
 	return f, f.parse(text)
 }
 
+// parse reads the keys from the syntax tree. First toml.Unmarshal checks the file, because
+// the parser of the syntax tree accepts keys that occur twice.
 func (f *File) parse(text []byte) error {
-	var all map[string]any
-	if err := toml.Unmarshal(text, &all); err != nil {
+	if err := toml.Unmarshal(text, new(map[string]any)); err != nil {
 		line := 0
 		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, _ = at.Position()
 		}
-		return console.Fail(console.ExitUsage, "%s:%d: %s", console.Plain(f.Path, 200), line, strings.TrimPrefix(err.Error(), "toml: ")).
+		return f.Fail(line, "%s", strings.TrimPrefix(err.Error(), "toml: ")).
 			WithHint(`write TOML, such as rate = "20k" or exclude = ["198.51.100.0/24"]`)
 	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		table, ok := all[name].(map[string]any)
-		if !ok {
-			table = map[string]any{name: all[name]}
-			name = ""
-		} else {
-			f.Keys = append(f.Keys, Key{Table: name})
+	var table []string
+	var p unstable.Parser
+	p.Reset(text)
+	for p.NextExpression() {
+		e := p.Expression()
+		var names []string // the parts of a key such as scan.rate
+		line := 0
+		for parts := e.Key(); parts.Next(); names = append(names, string(parts.Node().Data)) {
+			if line == 0 {
+				line = p.Shape(parts.Node().Raw).Start.Line
+			}
 		}
-		for _, key := range slices.Sorted(maps.Keys(table)) {
-			values, list := table[key].([]any)
-			if !list {
-				values = []any{table[key]}
+		switch e.Kind {
+		case unstable.Table:
+			table = names
+			f.Keys = append(f.Keys, Key{Table: strings.Join(table, "."), Line: line})
+		case unstable.ArrayTable:
+			name := console.Plain(strings.Join(names, "."), 60)
+			return f.Fail(line, "[[%s]]: a command can have only one table", name).WithHint("write [%s]", name)
+		case unstable.KeyValue:
+			if err := f.add(slices.Concat(table, names), e.Value(), line); err != nil {
+				return err
 			}
-			k := Key{Table: name, Name: key, List: list}
-			_, k.Bool = table[key].(bool)
-			for _, value := range values {
-				if _, table := value.(map[string]any); table {
-					return f.Fail("%s: the value of a flag can't be a table", console.Plain(key, 60))
-				}
-				k.Values = append(k.Values, typed(value))
-			}
-			f.Keys = append(f.Keys, k)
 		}
 	}
 	return nil
 }
 
-// typed returns a value as a user types it on a command line. A list becomes one string,
-// with commas.
-func typed(value any) string {
-	switch value := value.(type) {
-	case []any:
-		var all []string
-		for _, v := range value {
-			all = append(all, typed(v))
+// add adds a key. The last element of names is the key, and the others are the name of its
+// table. If the value is an inline table, add adds the keys in that table.
+func (f *File) add(names []string, value *unstable.Node, line int) error {
+	last := len(names) - 1
+	k := Key{Table: strings.Join(names[:last], "."), Name: names[last], Line: line}
+	switch value.Kind {
+	case unstable.InlineTable:
+		f.Keys = append(f.Keys, Key{Table: strings.Join(names, "."), Line: line})
+		for in := value.Children(); in.Next(); {
+			inside := slices.Clone(names)
+			for parts := in.Node().Key(); parts.Next(); {
+				inside = append(inside, string(parts.Node().Data))
+			}
+			if err := f.add(inside, in.Node().Value(), line); err != nil {
+				return err
+			}
 		}
-		return strings.Join(all, ",")
-	case time.Time:
-		return value.Format(time.RFC3339)
+		return nil
+	case unstable.Array:
+		k.List = true
+		for in := value.Children(); in.Next(); {
+			k.Values = append(k.Values, text(in.Node()))
+			if in.Node().Kind == unstable.InlineTable {
+				return f.Fail(line, "%s: the value of a flag can't be a table", console.Plain(k.Name, 60))
+			}
+		}
+	default:
+		k.Values, k.Bool = []string{text(value)}, value.Kind == unstable.Bool
 	}
-	return fmt.Sprint(value)
+	f.Keys = append(f.Keys, k)
+	return nil
 }
 
-// Fail returns an error about the file.
-func (f *File) Fail(format string, args ...any) *console.Failure {
-	return console.Fail(console.ExitUsage, "%s: %s", console.Plain(f.Path, 200), fmt.Sprintf(format, args...))
+// text returns a value as a user types it on a command line. A list becomes one string,
+// with commas.
+func text(value *unstable.Node) string {
+	switch value.Kind {
+	case unstable.Array:
+		var all []string
+		for in := value.Children(); in.Next(); {
+			all = append(all, text(in.Node()))
+		}
+		return strings.Join(all, ",")
+	case unstable.Integer, unstable.Float:
+		return strings.ReplaceAll(string(value.Data), "_", "")
+	}
+	return string(value.Data)
+}
+
+// Fail returns an error for a line of the file.
+func (f *File) Fail(line int, format string, args ...any) *console.Failure {
+	return console.Fail(console.ExitUsage, "%s:%d: %s", console.Plain(f.Path, 200), line, fmt.Sprintf(format, args...))
 }
