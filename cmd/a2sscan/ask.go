@@ -19,12 +19,12 @@ import (
 )
 
 type askFlags struct {
-	timeout flags.Auto
-	retries int
-	query   flags.Questions
-	source  netip.AddrPort
-	json    bool
-	brief   bool
+	timeoutFlags
+	query       flags.Questions
+	source      netip.AddrPort
+	trailingNUL bool
+	json        bool
+	brief       bool
 
 	findPort      bool
 	allowReserved bool
@@ -66,7 +66,7 @@ could be sent, and 4 if ask was interrupted.`,
 				return console.Fail(console.ExitUsage, "ask takes one address, but also got %s", console.Quoted(args[1], 40)).
 					WithHint("to query many servers, use a2sscan scan")
 			}
-			if err := errors.Join(checkTimeouts(&f.timeout, f.retries), f.checkFindPort()); err != nil {
+			if err := errors.Join(f.check(), f.checkFindPort()); err != nil {
 				return err
 			}
 			if f.brief && f.json {
@@ -78,8 +78,9 @@ could be sent, and 4 if ask was interrupted.`,
 	fs := cmd.Flags()
 	f.set = fs
 	fs.Var(&f.query, "query", "questions to ask: a `LIST` of info, players, rules and ping")
-	addTimeouts(fs, &f.timeout, &f.retries)
+	f.timeoutFlags.add(cmd)
 	addSource(fs, &f.source)
+	fs.BoolVar(&f.trailingNUL, "trailing-nul", false, "add a NUL byte to every request except info, as some old tools do")
 	fs.BoolVar(&f.brief, "brief", false, "print only the verdict, a sentence of explanation and, if the server is not up, a hint")
 	fs.BoolVar(&f.json, "json", false, "print one JSON object with the verdict, the record and all datagrams")
 	fs.BoolVar(&f.findPort, "find-port", false, "find the query port of a server whose game port is in ADDR: query up to 90 likely ports, ten per second")
@@ -104,11 +105,11 @@ func (a *app) ask(f *askFlags, arg string) error {
 	s := &transcript.Session{Target: target, Width: a.width()}
 	err = s.Query(ctx, scanner.Config{
 		Questions: wire.Questions(f.query),
-		Timeout:   f.timeout.Or(scanner.DefaultTimeout),
+		Timeout:   f.timeout(),
 		Attempts:  1 + f.retries,
-		Cooldown:  f.timeout.Or(scanner.DefaultTimeout), // also show late replies
+		Cooldown:  f.timeout(), // also show late replies
 		Source:    f.source,
-		Tuning:    scanner.Tuning{TryPlayers: true},
+		Tuning:    scanner.Tuning{TrailingNUL: f.trailingNUL, TryPlayers: true},
 	})
 	a.term.ClearStatus()
 	if err != nil {

@@ -81,8 +81,12 @@ func (a *app) configure(cmd *cobra.Command, args []string) ([]string, error) {
 		case flag != nil && (!typed[flag] || repeatable(flag)):
 			texts, err := setFlag(flag, k)
 			if err != nil {
-				return nil, file.Fail(k.Line, "%s: %v", k.Name, err).
-					WithHint("to see which values --%s takes, run: a2sscan %s --help", k.Name, cmd.Name())
+				f := file.Fail(k.Line, "%s: %v", k.Name, err)
+				if k.Table == "" && len(commandsWith(cmd.Root(), k.Name)) > 1 {
+					return nil, f.WithHint("a key before the first table applies to every command that has --%s: "+
+						"put a key for one command into the command's table, such as [%s]", k.Name, cmd.Name())
+				}
+				return nil, f.WithHint("to see which values --%s takes, run: a2sscan %s --help", k.Name, cmd.Name())
 			}
 			for _, text := range texts {
 				a.configFile.Flags = append(a.configFile.Flags, "--"+flag.Name+"="+text)
@@ -129,14 +133,23 @@ var onlyTyped = map[string]string{
 func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use bool, err error) {
 	commands := root.Commands()
 	if k.Table != "" {
-		commands = slices.DeleteFunc(slices.Clone(commands), func(c *cobra.Command) bool { return c.Name() != k.Table })
+		i := slices.IndexFunc(commands, func(c *cobra.Command) bool { return c.Name() == k.Table })
+		if i < 0 {
+			f := file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).
+				WithHint("name a table after a command, such as [scan]")
+			var names []string
+			for _, c := range commands {
+				names = append(names, c.Name())
+			}
+			if like := console.Nearest(k.Table, names); like != "" {
+				f.WithHint("did you mean [%s]?", like)
+			}
+			return false, f
+		}
+		commands = commands[i : i+1]
 	}
 	name := console.Plain(k.Name, 60)
-	f := file.Fail(k.Line, "%s: no command has such a flag", name).WithHint("a2sscan --help lists the commands")
 	switch {
-	case len(commands) == 0:
-		return false, file.Fail(k.Line, "[%s]: no such command", console.Plain(k.Table, 60)).
-			WithHint("name a table after a command, such as [scan]")
 	case k.Name == "":
 		return false, nil
 	case slices.ContainsFunc(commands, func(c *cobra.Command) bool { return hasKey(c, k.Name) }):
@@ -147,15 +160,23 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 			return false, file.Fail(k.Line, "%s is for the command line only", name).WithHint("%s", hint)
 		}
 		return true, nil
-	case k.Table != "":
+	}
+	f := file.Fail(k.Line, "%s: no command has such a flag", name).WithHint("a2sscan --help lists the commands")
+	if k.Table != "" {
 		f = file.Fail(k.Line, "%s: %s has no such flag", name, k.Table).WithHint("a2sscan %s --help lists the flags", k.Table)
 	}
 	names := []string{targetsKey}
 	for _, c := range commands {
 		names = append(names, flagNames(c)...)
 	}
-	if like := console.Nearest(k.Name, names); like != "" && onlyTyped[like] == "" {
+	others, like := commandsWith(root, k.Name), console.Nearest(k.Name, names)
+	switch {
+	case len(others) > 0:
+		f.WithHint("%s has this flag: put the key under [%s]", others[0], others[0])
+	case like != "" && onlyTyped[like] == "":
 		f.WithHint("did you mean %s?", like)
+	case strings.Contains(k.Name, "key"):
+		f.WithHint(`put the key of the Web API into a separate file, and name the file: key-file = "key.txt"`)
 	}
 	return false, f
 }
@@ -164,6 +185,15 @@ func (a *app) checkKey(root *cobra.Command, file *flags.File, k flags.Key) (use 
 // if the command takes targets.
 func hasKey(cmd *cobra.Command, key string) bool {
 	return cmd.Flags().Lookup(key) != nil || key == targetsKey && takesTargets(cmd)
+}
+
+func commandsWith(root *cobra.Command, key string) (names []string) {
+	for _, c := range root.Commands() {
+		if hasKey(c, key) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // isList reports whether a flag takes several values separated by commas.

@@ -29,7 +29,10 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "raet = 1", "1: raet: no command has such a flag; did you mean rate?"},
 		{"scan", "[scan]\nper_address_rate = 1", "2: per_address_rate: scan has no such flag; did you mean per-address-rate?"},
 		{"scan", "[scan]\nzzzzzz = 1", "2: zzzzzz: scan has no such flag; a2sscan scan --help lists the flags"},
-		{"scan", "[scna]", "1: [scna]: no such command; name a table after a command, such as [scan]"},
+		{"scan", "[scan]\nudp = 'x:1'", "2: udp: scan has no such flag; master has this flag: put the key under [master]"},
+		{"scan", "\n[master]\nin-flight = 1", "3: in-flight: master has no such flag; scan has this flag: put the key under [scan]"},
+		{"scan", "[scna]", "1: [scna]: no such command; did you mean [scan]?"},
+		{"scan", "[scan.x]\nrate = 1", "1: [scan.x]: no such command; did you mean [scan]?"},
 		{"scan", "[conquer]\nrate = 1", "1: [conquer]: no such command; name a table after a command, such as [scan]"},
 		{"scan", "[[scan]]\nrate = 1", "1: [[scan]]: a command can have only one table; write [scan]"},
 		{"scan", "[scan]\nrate = 'fast'", "2: rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; to see which values --rate takes, run: a2sscan scan --help"},
@@ -43,13 +46,15 @@ func TestConfigErrors(t *testing.T) {
 		{"scan", "[scan]\r\nraet = 1\r\n", "2: raet: scan has no such flag; did you mean rate?"},
 		{"scan", "[scan]\nscan-id = '''\na'''\nraet = 1", "4: raet: scan has no such flag; "},
 		{"scan", "[scan]\nkey = 'hush'", "2: key: scan has no such flag; did you mean key-file?"},
-		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; a2sscan --help lists the commands"},
+		{"scan", "steam_web_api_key = 'hush'", "1: steam_web_api_key: no command has such a flag; put the key of the Web API into a separate file"},
 		{"scan", "config = 'x'", "1: config is for the command line only; a configuration file can't name another configuration file"},
 		{"scan", "[scan]\nhelp = true", "2: help is for the command line only; type --help"},
 		{"scan", "[scan]\nfresh = true", "2: fresh is for the command line only; type --fresh: in a file, fresh = true would discard the checkpoint in every run"},
 		{"scan", "[scan]\nrate = 1\nrate = 2", "3: key rate is already defined; write TOML, such as "},
 		{"scan", "\n\n[scan", "3: expected ']' to close table name; write TOML, such as "},
 		{"scan", "[scan]\n\"\\u001b[31m\" = 1", `2: \x1b[31m: scan has no such flag; `},
+		{"scan", "rate = 'fast'", "1: rate: use auto, auto:20k, or a number such as 800, 5k or 1.5M; " +
+			"a key before the first table applies to every command that has --rate: put a key for one command into the command's table, such as [scan]"},
 	}
 	path := filepath.Join(t.TempDir(), "f.toml")
 	for _, test := range tests {

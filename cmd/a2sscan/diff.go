@@ -53,6 +53,7 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs := cmd.Flags()
 	fs.BoolVar(&asJSON, "json", false, "print one line of JSON per change, even on a terminal; with --stat, print the numbers as JSON")
 	fs.BoolVar(&o.Stat, "stat", false, "print only how many changes there are")
+	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print nothing; exit with 9 if something changed")
 	fs.BoolVar(&o.ExitCode, "exit-code", false, "exit with 9 if something changed")
 	fs.StringVarP(&result.Name, "output", "o", "-", "write to `FILE`, as lines of JSON; -: standard output")
 	fs.BoolVar(&result.Force, "force", false, "replace an existing FILE even if diff did not write it")
@@ -62,5 +63,7 @@ OLD and NEW are files. If a census has several files, because scan ran with
 	fs.BoolVar(&o.Volatile, "volatile", false, "also list changes of player counts, and map changes in games that rotate maps")
 	fs.StringArrayVar(&moreOld, "old", nil, "another `FILE` of the old census, if the census has several files; may be repeated")
 	fs.StringArrayVar(&moreNew, "new", nil, "another `FILE` of the new census, if the census has several files; may be repeated")
+	fs.StringArrayVar(&o.OldSums, "old-summary", nil, "read the summary of an old scan from `FILE`; may be repeated (default: the summaries beside the census files)")
+	fs.StringArrayVar(&o.NewSums, "new-summary", nil, "read the summary of a new scan from `FILE`; may be repeated (default: the summaries beside the census files)")
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var timeout flags.Auto
+	var timeouts timeoutFlags
 	var o doctor.Options
 	var asJSON bool
 	rate := flags.AutoRate{Rate: scanner.DefaultRate}
@@ -20,8 +20,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check whether this machine is ready for a scan",
 		Long: `Checks whether this machine is ready for the planned scan: socket buffers,
-connection tracking, the disk and the clock. For each problem it gives the reason
-and the command that fixes it. doctor itself changes nothing.
+connection tracking, open files, the clock and the disk. For each problem it
+gives the reason and the command that fixes it. doctor itself changes nothing.
 
 The flags describe the scan, because a higher --rate needs more of everything.
 At a rate above 20k, doctor also measures how many datagrams this machine can
@@ -37,10 +37,10 @@ not.`,
   a2sscan doctor -r 20k --json | jq '.findings[] | select(.level != "ok")'`,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if err := checkTimeouts(&timeout, o.Retries); err != nil {
+			if err := timeouts.check(); err != nil {
 				return err
 			}
-			o.Rate, o.Timeout = float64(rate.Rate), timeout.Or(scanner.DefaultTimeout)
+			o.Rate, o.Timeout, o.Retries = float64(rate.Rate), timeouts.timeout(), timeouts.retries
 			r := doctor.Examine(&o)
 			if asJSON {
 				text, _ := console.JSON(r, "") // every report can be encoded
@@ -58,7 +58,7 @@ not.`,
 	}
 	fs := cmd.Flags()
 	fs.VarP(&rate, "rate", "r", rateUsage)
-	addTimeouts(fs, &timeout, &o.Retries)
+	timeouts.add(cmd)
 	fs.StringVarP(&o.Output, "output", "o", "", "check the disk that holds `PATH`, the output of the scan (default: the working directory)")
 	fs.Uint64VarP(&o.Targets, "max-targets", "n", 0, "the scan has `N` targets; 0: unknown (default 0)")
 	fs.BoolVar(&asJSON, "json", false, "print the findings as one JSON object")

@@ -16,7 +16,7 @@ import (
 
 // notWithFindPort has the flags of ask that can't be combined with --find-port, because
 // with --find-port, ask sends only one INFO request to each port.
-var notWithFindPort = []string{"query", "retries", "json", "brief"}
+var notWithFindPort = []string{"query", "retries", "trailing-nul", "json", "brief"}
 
 func (f *askFlags) checkFindPort() error {
 	if f.allowReserved && !f.findPort {
@@ -59,7 +59,7 @@ func (a *app) findQueryPort(ctx context.Context, f *askFlags, joined netip.AddrP
 	// All ports are at one address, so Rate also limits the rate to this address. AddressRate
 	// is off, because it would reserve four datagrams for each port.
 	_, err = scanner.Scan(ctx, scanner.Config{
-		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout.Or(scanner.DefaultTimeout), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
+		Questions: wire.AskInfo, Rate: scanner.DefaultAddressRate, AddressRate: scanner.Off, Timeout: f.timeout(), Attempts: 1, Cooldown: scanner.Off, Source: f.source,
 		Tuning: scanner.Tuning{NoOutage: true},
 	}, slices.Values(targets), func(r *scanner.Result) {
 		sent += uint64(r.Sent)

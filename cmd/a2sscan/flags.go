@@ -52,8 +52,13 @@ func (f *formatFlags) add(fs *pflag.FlagSet, byDefault string) {
 
 const rateUsage = "send `N` datagrams per second, such as 800, 5k or 1.5M; 0: as fast as possible; auto: find the highest rate that the path can carry, up to 50k; auto:20k: up to 20k"
 
-// addTimeouts adds --timeout and --retries. For --timeout auto, a command other than scan
-// waits for scanner.DefaultTimeout, because only a scan can learn from round trips.
+type timeoutFlags struct {
+	auto    flags.Auto
+	retries int
+}
+
+func (f *timeoutFlags) add(cmd *cobra.Command) { addTimeouts(cmd.Flags(), &f.auto, &f.retries) }
+
 func addTimeouts(fs *pflag.FlagSet, timeout *flags.Auto, retries *int) {
 	timeout.On = true
 	fs.Var(timeout, "timeout", "wait `D`, such as 800ms, for a reply to the first request; retries wait longer; auto: 1s, or less when a scan has measured round-trip times")
@@ -63,6 +68,12 @@ func addTimeouts(fs *pflag.FlagSet, timeout *flags.Auto, retries *int) {
 // maxRetries is the largest value of --retries, because package scanner allows at most 101
 // attempts.
 const maxRetries = 100
+
+// timeout returns the value of --timeout. For auto it returns scanner.DefaultTimeout,
+// because only a scan can learn a timeout from round trips.
+func (f *timeoutFlags) timeout() time.Duration { return f.auto.Or(scanner.DefaultTimeout) }
+
+func (f *timeoutFlags) check() error { return checkTimeouts(&f.auto, f.retries) }
 
 func checkTimeouts(timeout *flags.Auto, retries int) error {
 	switch {
@@ -110,7 +121,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	f := console.Fail(console.ExitUsage, "%w", err).WithHint("%s --help lists the flags", cmd.CommandPath())
 	switch {
 	case errors.As(err, &missing):
-		if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
+		if here := ourFlag(missing.GetSpecifiedName(), flagNames(cmd)); here != "" {
+			f.WithHint("%s", here)
+		} else if like := console.Nearest(missing.GetSpecifiedName(), flagNames(cmd)); like != "" {
 			f.WithHint("did you mean --%s?", like)
 		}
 	case errors.As(err, &bad): // no hint: the message says what the flag accepts

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -109,27 +108,54 @@ func (f *fleetFlags) check() error {
 		}
 	}
 	c.DelayMin, c.DelayMax = f.delay[0], f.delay[1]
-	if c.Life != nil && f.Span > 0 { // all events but cuts begin before the fleet ends
-		c.Life.Span = min(c.Life.Span, max(f.Span, time.Second))
-	}
 	master := f.Master.UDP.IsValid() || f.Master.Web.IsValid()
-	return console.FirstBroken(
-		console.Rule{Broken: f.truth && (f.Span != 0 || master), Err: "--truth can't be combined with --for, --master or --web", Hint: "omit the other flags: --truth only prints the records, then exits"},
-		console.Rule{Broken: f.truth && slices.Contains(c.Ports, 0), Err: "--truth can't use port 0", Hint: "give a port, such as 27015: the simulated servers are the same at any port"},
-		console.Rule{Broken: f.Span < 0, Err: "--for is negative", Hint: "omit --for, and the fleet runs until it is interrupted"},
-		console.Rule{Broken: !master && len(f.Master.Faults) > 0, Err: "--master-faults needs --master or --web", Hint: "add --master 127.0.0.1:27011 or --web 127.0.0.1:8080"},
-		console.Rule{Broken: c.Alive == 0, Err: "--alive is 0: the fleet would have no servers", Hint: "use a share above 0, such as 0.01"},
-		console.Rule{Broken: c.HostileKinds != nil && c.Hostile == 0, Err: "--hostile-kinds needs --hostile", Hint: "add a share of servers, such as --hostile 1"},
-		console.Rule{Broken: c.FakeKinds != nil && c.Fakes == 0, Err: "--fake-kinds needs --fakes", Hint: "add a share of groups, such as --fakes 1"},
-		console.Rule{Broken: len(c.Games) > 0 && !slices.Contains(c.Kinds, fleet.Games), Err: "--games needs servers of the kind games", Hint: "add games to --kinds"},
-		console.Rule{Broken: f.cutTooLate(), Err: fmt.Sprintf("--life: a cut begins after the fleet ends (--for %v)", f.Span), Hint: "begin the cut earlier, or run the fleet for longer"},
-	)
+	switch {
+	case f.truth && (f.Span != 0 || master):
+		return console.Fail(console.ExitUsage, "--truth can't be combined with --for, --master or --web").
+			WithHint("omit the other flags: --truth only prints the records, then exits")
+	case f.truth && slices.Contains(c.Ports, 0):
+		return console.Fail(console.ExitUsage, "--truth can't use port 0").
+			WithHint("give a port, such as 27015: the simulated servers are the same at any port")
+	case f.Span < 0:
+		return console.Fail(console.ExitUsage, "--for is negative").WithHint("omit --for, and the fleet runs until it is interrupted")
+	case !master && len(f.Master.Faults) > 0:
+		return console.Fail(console.ExitUsage, "--master-faults needs --master or --web").
+			WithHint("add --master 127.0.0.1:27011 or --web 127.0.0.1:8080")
+	case c.Alive == 0:
+		return console.Fail(console.ExitUsage, "--alive is 0: the fleet would have no servers").
+			WithHint("use a share above 0, such as 0.01")
+	case c.HostileKinds != nil && c.Hostile == 0:
+		return console.Fail(console.ExitUsage, "--hostile-kinds needs --hostile").
+			WithHint("add a share of servers, such as --hostile 1")
+	case c.FakeKinds != nil && c.Fakes == 0:
+		return console.Fail(console.ExitUsage, "--fake-kinds needs --fakes").
+			WithHint("add a share of groups, such as --fakes 1")
+	case len(c.Games) > 0 && !slices.Contains(c.Kinds, fleet.Games):
+		hint := "add --kinds games"
+		if c.Kinds != nil {
+			hint = "add games to --kinds"
+		}
+		return console.Fail(console.ExitUsage, "--games needs servers of the kind games").WithHint("%s", hint)
+	}
+	return f.checkLife()
 }
 
-// cutTooLate reports whether a cut, a time without answers, would begin after the fleet ends.
-func (f *fleetFlags) cutTooLate() bool {
+// checkLife returns an error if a cut, a time without answers, would begin after the fleet
+// ends. It shortens the span in which all other events begin, so that they begin before
+// the end.
+func (f *fleetFlags) checkLife() error {
 	life := f.Fleet.Life
-	return life != nil && f.Span > 0 && slices.ContainsFunc(life.Cuts, func(c fleet.Cut) bool { return c.At >= f.Span })
+	if life == nil || f.Span == 0 {
+		return nil
+	}
+	life.Span = min(life.Span, max(f.Span, time.Second))
+	for _, c := range life.Cuts {
+		if c.At >= f.Span {
+			return console.Fail(console.ExitUsage, "--life: cut=%v@%v begins after the fleet ends (--for %v)", c.For, c.At, f.Span).
+				WithHint("begin the cut earlier, or run the fleet for longer than %v", c.At)
+		}
+	}
+	return nil
 }
 
 // fleet simulates servers, or prints the records that a perfect scan of them would write.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -112,7 +113,7 @@ func (f *scanFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.plan.Summary, "summary", "", "write the summary of the run to `FILE` as JSON (default with -o: PATH.summary.json)")
 	fs.StringVar(&f.plan.OnComplete, "on-complete", "", "when the census is complete, run the program `FILE` without a shell and without arguments; its environment has A2SSCAN_CENSUS, _SUMMARY, _STATS, _SCAN and _ENDED; with --checkpoint, the next run first repeats a program that was interrupted or failed")
 	fs.StringVar(&f.plan.ScanID, "scan-id", "", "name the scan `NAME` in every record (default: its start time, such as 20261120T030000Z)")
-	fs.Var(&flags.Value[string]{To: &f.plan.Order, Parse: flags.OneOf("random", "input"), Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input (the order of the lists); with input, the scan starts before it has read all lists")
+	fs.Var(&flags.Value[string]{To: &f.plan.Order, Parse: flags.ParseOrder, Text: "random", Word: "ORDER"}, "order", "order of the queries: random, or input (the order of the lists); with input, the scan starts before it has read all lists")
 	fs.Uint64Var(&f.plan.Seed, "seed", 0, "number `N` that determines the random order; the same targets and seed give the same order (default: random)")
 	fs.Var(&flags.Value[string]{To: &f.plan.Shard, Parse: flags.ParseShard}, "shard", "query only shard `I/N` of the addresses, I from 0 to N-1; auto/N takes I from JOB_COMPLETION_INDEX (Kubernetes) or SLURM_ARRAY_TASK_ID (default all)")
 	fs.BoolVar(&f.plan.Strict, "strict", false, "if a list has a bad line, or an address that no server can have, stop before sending anything")
@@ -172,6 +173,16 @@ func (a *app) scan(f *scanFlags, args []string) error {
 	isPlace := func(field string) bool { return strings.HasPrefix(field, "geo.") }
 	if len(f.plan.Databases) == 0 && slices.ContainsFunc(f.how.fields, isPlace) && !f.plan.Quiet {
 		a.term.Say("the records will have no locations: name a database with --mmdb FILE")
+	}
+	if f.how.format == "" && !f.plan.Quiet {
+		// Users may expect another format in a file with one of these suffixes.
+		name := strings.TrimSuffix(strings.TrimSuffix(f.out.output, ".zst"), ".gz")
+		switch strings.ToLower(filepath.Ext(name)) {
+		case ".json":
+			a.term.Hint("each line of %s is a JSON object; use the suffix .ndjson, or make one array with this command: jq -s .", f.out.output)
+		case ".txt":
+			a.term.Hint("each line of %s is a JSON object; use the suffix .ndjson, or write a table with scan --format text", f.out.output)
+		}
 	}
 	if !f.plan.DryRun {
 		if err := a.openLog(&f.log); err != nil {

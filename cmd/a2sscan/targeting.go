@@ -37,7 +37,7 @@ func (f *targetingFlags) add(cmd *cobra.Command, to *scan.Targeting, verb string
 		"send nothing to the networks in `FILE`, one per line with the reason after a #; may be repeated; SIGHUP makes the scan read FILE again")
 	fs.BoolVar(&to.Exclude.AllowReserved, "allow-reserved", false,
 		"also query addresses in special-purpose networks (private, loopback, documentation …)")
-	fs.StringVar(&to.From.Where, "master", "", "first fetch a list of targets from the master server at `HOST:PORT`; web: from the Steam Web API; a URL: from another Web API")
+	fs.StringVar(&to.From.Where, "master", "", "first fetch a list of targets; web: from the Steam Web API; a URL: from another Web API; `HOST:PORT`: from this master server")
 	addMasterFlags(fs, &to.From)
 }
 

@@ -62,9 +62,35 @@ func helpWidth(w io.Writer) int {
 	return min(console.WidthOf(w), widestHelp)
 }
 
-// usualFlags are the flags in the short help of scan, which fits on one screen.
-const usualFlags = "output force format fields port list query rate timeout retries exclude-file allow-reserved " +
-	"max-targets max-results master checkpoint unanswered max-runtime dry-run quiet"
+// usualFlags are the flags in the short help of scan, which fits on one screen. Their
+// texts are shorter than those of --help-all.
+var usualFlags = []struct{ name, text string }{
+	{"output", "write to `PATH`, such as a.ndjson.zst, a.csv or a.tsv"},
+	{"append", "add to an existing output"},
+	{"force", "replace an existing output"},
+	{"format", "record format: `WORD` is json, text, csv or tsv"},
+	{"fields", "only these fields: a `LIST` such as addr,info.name"},
+	{"port", "`LIST` of ports for targets that have no port"},
+	{"list", "also read targets from `FILE`"},
+	{"query", "a `LIST` of info, players, rules (default all)"},
+	{"rate", "send `N` datagrams per second, or auto (default 5k)"},
+	{"bandwidth", "limit the rate to `BITS` per second, such as 10M"},
+	{"timeout", "wait `D` for a reply, such as 800ms (default auto)"},
+	{"retries", "repeat an unanswered request `N` times (default 2)"},
+	{"exclude-file", "send nothing to the networks in `FILE`"},
+	{"allow-reserved", "also query private and loopback networks"},
+	{"max-targets", "query at most `N` targets"},
+	{"max-results", "stop when `N` servers have answered"},
+	{"master", "get targets from the master at `HOST:PORT`, or from Steam's Web API with --master web"},
+	{"checkpoint", "save progress in `FILE`; the same command resumes"},
+	{"unanswered", "also write records for silent targets"},
+	{"max-runtime", "stop after `D`, such as 6h"},
+	{"min-hitrate", "stop if less than this `SHARE` of targets answers, such as 2%"},
+	{"mmdb", "add locations from the database in `FILE`"},
+	{"dry-run", "show what would be queried; send nothing"},
+	{"verbose", "print all counts at the end"},
+	{"quiet", "print no status and no closing summary"},
+}
 
 // helpOf prints the help of a command. For scan it shows only the usual flags, on one
 // screen, unless --help-all is given.
@@ -76,10 +102,14 @@ func helpOf(cmd *cobra.Command, _ []string) {
 		return
 	}
 	g := flagGroup{width: helpWidth(cmd.Root().OutOrStdout())}
-	for name := range strings.FieldsSeq(usualFlags) {
-		short := *cmd.Flag(name)
-		short.Usage, _, _ = strings.Cut(short.Usage, ";")
-		short.Usage, _, _ = strings.Cut(short.Usage, " (")
+	for _, usual := range usualFlags {
+		short := *cmd.Flag(usual.name)
+		short.Usage = usual.text
+		if short.Value.Type() != "bool" { // show neither the default nor the type
+			set := pflag.NewFlagSet("", pflag.ContinueOnError)
+			set.String("word", "", "")
+			short.Value, short.DefValue = set.Lookup("word").Value, ""
+		}
 		g.flags = append(g.flags, &short)
 	}
 	fmt.Fprintf(out, `Queries every target and writes a record for each server that answers. A TARGET

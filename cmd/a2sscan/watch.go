@@ -49,8 +49,8 @@ type watchFlags struct {
 	listen     string // address; "": no live page
 	page       page.Options
 	panelEvery time.Duration
-	names      string       // value of --names: own or list
-	windows    string       // file of --maintenance; "": none
+	names      string // value of --names: own or list
+	windows    windowsFlag
 	fetched    *list.Source // the latest list of the master; nil: none
 	stdin      bytes.Buffer // what was read from standard input, which can be read only once
 	loaded     bool         // the lists were read
@@ -151,7 +151,7 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringSliceVar(&f.reference, "reference", nil, "`LIST` of servers (IP:PORT) that are always up; the watch is blind while all servers in LIST are silent, and never otherwise; may be repeated")
 	fs.StringSliceVar(&f.opts.Rules.Kinds, "events", nil, "report only events of these kinds, besides the events of --crowd and --remind: a `LIST` of "+strings.Join(db.Kinds, ", ")+" (default: all kinds, but the kind map only for games whose maps last for weeks)")
 	fs.StringVar(&f.hook.file, "webhook-file", "", "post events to the URL in `FILE` (default: the URL in the variable "+hookVariable+")")
-	fs.Var(&flags.Value[string]{To: &f.hook.format, Parse: flags.OneOf("json", "discord")}, "webhook-format", "format of the posts: `WORD` is json or discord (default: discord if the URL is one of discord.com, otherwise json)")
+	fs.StringVar(&f.hook.format, "webhook-format", "", "format of the posts: `WORD` is json or discord (default: discord if the URL is one of discord.com, otherwise json)")
 	fs.StringSliceVar(&f.hook.events, "webhook-events", []string{"down", "up", "reminder", "crowd", "blind", "seeing"}, "post only these kinds of events: a `LIST`")
 	fs.StringVar(&f.hook.panel, "webhook-panel", "", "show all servers in one message on Discord, edited once a minute, through the webhook whose URL is in `FILE`; needs --state")
 	fs.StringVar(&f.hook.role, "webhook-role", "", "on Discord, mention the role with this `ID` when a server is down (default: mention nobody)")
@@ -161,9 +161,8 @@ func (f *watchFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.page.Title, "page-title", "Game servers", "`TEXT` at the top of the live page")
 	fs.BoolVar(&f.page.NoJoin, "no-join-links", false, "omit the links for joining a server (steam://connect/) from the live page")
 	fs.StringVar(&f.page.Link, "page-link", "", "`URL` of your own site, to which the live page links (default: no link)")
-	f.names = "own"
-	fs.Var(&flags.Value[string]{To: &f.names, Parse: flags.OneOf("own", "list"), Text: "own"}, "names", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
-	fs.StringVar(&f.windows, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as \"all daily 04:00-04:30 restart\"; planned events are not posted")
+	fs.StringVar(&f.names, "names", "own", "name of a server on the page, in events and in messages: `WORD` is own (what the server says) or list (the text after its address in the list)")
+	fs.StringVar(&f.windows.path, "maintenance", "", "mark events as planned at the times in `FILE`, one per line: WHO WHEN [reason], such as \"all daily 04:00-04:30 restart\"; planned events are not posted")
 	fs.IntVar(&f.opts.Rules.Crowd, "crowd", 0, "report the event crowd when a server reaches `N` people while the watch runs, and again only after it had fewer than half of N; 0: never (default 0)")
 	fs.DurationVar(&f.opts.Rules.Remind, "remind", 0, "report a reminder once every `D` while a server stays down; 0: never (default 0)")
 	f.targeting.add(cmd, &f.Targeting, "watch")
@@ -229,12 +228,14 @@ func (f *watchFlags) check(args []string) (err error) {
 		console.Rule{Broken: len(f.page.Names) > 0 && f.listen == "", Err: "--public-name needs --listen", Hint: "serve the live page with --listen, such as --listen 8080"},
 		console.Rule{Broken: f.page.Link != "" && (err != nil || link.Scheme != "http" && link.Scheme != "https" || link.Host == ""), Err: "--page-link is not the URL of a site", Hint: "use a URL such as https://example.org/"},
 		console.Rule{Broken: f.rotate.On() && !f.out.ToFile(), Err: "--rotate needs --output", Hint: "name the output, such as -o events.ndjson: each old file gets this name with a time and a number"},
+		console.Rule{Broken: !slices.Contains([]string{"own", "list"}, f.names), Err: "--names must be own or list", Hint: "own shows the name that a server reports, and list shows the text after its address in the list"},
 		console.Rule{Broken: rules.Crowd < 0, Err: "--crowd is below 0", Hint: "use 0 to report no crowd"},
 		console.Rule{Broken: rules.Remind > 0 && rules.Remind < time.Minute, Err: "--remind is below 1m", Hint: "use a time such as 6h"},
+		console.Rule{Broken: !slices.Contains([]string{"", "json", "discord"}, f.hook.format), Err: "--webhook-format must be json or discord", Hint: "json has all details, discord is text for people"},
 		console.Rule{Broken: f.hook.role != "" && notRole != nil, Err: "--webhook-role must be a number", Hint: "send \\@ and the name of the role on Discord: the message then shows the role's ID, as <@&ID>"},
 		console.Rule{Broken: f.hook.role != "" && (f.opts.Hook == nil || !f.opts.Hook.Discord), Err: "--webhook-role needs a webhook of Discord", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 		console.Rule{Broken: f.hook.panel != "" && f.state == "", Err: "--webhook-panel needs --state", Hint: "add --state watch.db: the watch stores the ID of its message in this database"},
-		console.Rule{Broken: f.windows != "" && notZone, Err: "--maintenance: a2sscan does not know the time zone TZ=" + console.Quoted(zone, 60), Hint: "use the name of a zone, such as TZ=Europe/Berlin, or TZ=UTC"},
+		console.Rule{Broken: f.windows.path != "" && notZone, Err: "--maintenance: a2sscan does not know the time zone TZ=" + console.Quoted(zone, 60), Hint: "use the name of a zone, such as TZ=Europe/Berlin, or TZ=UTC"},
 		console.Rule{Broken: f.hook.test && f.opts.Hook == nil, Err: "--webhook-test needs a webhook", Hint: "write the URL of the webhook into a file, and name the file with --webhook-file"},
 	)
 }
@@ -320,7 +321,7 @@ func (f *watchFlags) run(a *app, args []string) (err error) {
 	f.opts.Scan.Tuning.TryPlayers = !scan.NamesNetworks(args)
 	f.opts.Lists.Reload = reload
 	f.opts.Lists.Files = f.files(args)
-	f.opts.Lists.Windows = f.readWindows
+	f.opts.Lists.Windows = f.windows.read
 	f.opts.Lists.Extend = func() {
 		if err := exclusions.Extend(); err != nil {
 			a.term.Say("the old exclusions still apply: %v", err)
@@ -438,7 +439,7 @@ func (f *watchFlags) over(a *app, ctx context.Context, err error) bool {
 // files returns the names of the regular files among the lists, the exclusions and the file
 // of --maintenance. The watch reads them again when one of them changes.
 func (f *watchFlags) files(args []string) (files []string) {
-	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows}) {
+	for _, name := range slices.Concat(args, f.Exclude.Files, []string{f.windows.path}) {
 		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
 			files = append(files, name)
 		}
@@ -446,24 +447,28 @@ func (f *watchFlags) files(args []string) (files []string) {
 	return files
 }
 
-// readWindows reads the file of --maintenance.
-func (f *watchFlags) readWindows() ([]watch.Window, error) {
-	if f.windows == "" {
-		return nil, nil
+// windowsFlag is the flag --maintenance.
+type windowsFlag struct {
+	path string // "": no maintenance windows
+	// kept has the windows that came from a pipe, which can be read only once; nil: none
+	kept []watch.Window
+}
+
+func (f *windowsFlag) read() ([]watch.Window, error) {
+	if f.path == "" || f.kept != nil {
+		return f.kept, nil
 	}
-	fail := func(err error) error {
-		return console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.windows, 200), console.WithoutPath(err))
-	}
-	if info, err := os.Stat(f.windows); err == nil && !info.Mode().IsRegular() {
-		return nil, fail(errors.New("use a file, because a pipe can't be read again"))
-	}
-	text, err := disk.ReadFile(f.windows, 1<<20)
+	file, err := os.Open(f.path)
 	if err != nil {
-		return nil, fail(err)
+		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.path, 200), console.WithoutPath(err))
 	}
-	windows, err := watch.ReadWindows(bytes.NewReader(text), time.Local)
+	defer file.Close()
+	windows, err := watch.ReadWindows(file, time.Local)
 	if err != nil {
-		return nil, fail(err)
+		return nil, console.Fail(console.ExitInput, "--maintenance %s: %w", console.Plain(f.path, 200), err)
+	}
+	if !censusfile.IsFile(f.path) {
+		f.kept = append([]watch.Window{}, windows...)
 	}
 	return windows, nil
 }

@@ -21,14 +21,16 @@ type machine struct {
 	root fs.FS // the root directory, for /proc
 
 	buffers func(recv, send int) (gotRecv, gotSend int, err error)
+	files   func() (limit uint64, err error)
 	disk    func(dir string) (free, nodes uint64, writable bool, err error)
 	synced  func() (synced bool, maxError time.Duration, err error)
+	now     func() time.Time
 	measure func(time.Duration) (rate float64, err error)
 }
 
 // Examine checks the machine that the program runs on.
 func Examine(o *Options) *Report {
-	m := &machine{measure: measureLoopback}
+	m := &machine{measure: measureLoopback, now: time.Now}
 	m.buffers = func(recv, send int) (gotRecv, gotSend int, err error) {
 		c, err := a2sudp.Listen(a2sudp.Config{RecvBuffer: recv, SendBuffer: send})
 		if err != nil {
@@ -57,8 +59,10 @@ func (m *machine) examine(o *Options) *Report {
 		{"receive_buffer", true, func(o *Options) Finding { return m.checkBuffer(o, false) }},
 		{"send_buffer", true, func(o *Options) Finding { return m.checkBuffer(o, true) }},
 		{"conntrack", m.root != nil, m.checkConntrack},
+		{"files", m.files != nil, m.checkFiles},
 		{"throughput", true, m.checkThroughput},
 		{"disk", m.disk != nil, m.checkDisk},
+		{"clock", true, m.checkClock},
 		{"clock_sync", m.synced != nil, m.checkSync},
 	} {
 		found := unknown("doctor can't check this on %s", runtime.GOOS)
@@ -169,6 +173,39 @@ func (m *machine) checkConntrack(o *Options) Finding {
 	return found
 }
 
+// If the system allows fewer than fewFiles open files, the finding is Bad; if it allows
+// fewer than someFiles, the finding is a Warning. A scan opens the socket, the poller, the
+// lists, the output, the summary, the checkpoint, and the connections of metrics clients.
+const (
+	fewFiles  = 24
+	someFiles = 128
+)
+
+func (m *machine) checkFiles(*Options) Finding {
+	limit, err := m.files()
+	if err != nil {
+		return unknown("the program can't read the limit on open files: %v", err)
+	}
+	found := Finding{
+		Level: OK, Found: console.Grouped(limit) + " open files allowed",
+		Need: fmt.Sprintf("%d open files, for one socket, the lists, the output and the metrics", someFiles),
+	}
+	if limit == math.MaxUint64 {
+		found.Found = "no limit on open files"
+	}
+	if limit < someFiles {
+		found.Level = Warning
+		found.Mend = []string{ // these set the hard limit; Go raises the soft limit to the hard limit
+			"ulimit -n 1024",
+			"echo '* hard nofile 1024' | sudo tee -a /etc/security/limits.d/a2sscan.conf",
+		}
+	}
+	if limit < fewFiles {
+		found.Level = Bad
+	}
+	return found
+}
+
 // recordSize and packedRecordSize are high estimates of the length of a record in bytes,
 // uncompressed and compressed.
 const (
@@ -212,6 +249,20 @@ func (m *machine) checkDisk(o *Options) Finding {
 	return found
 }
 
+var setClock = []string{"sudo timedatectl set-ntp true"}
+
+func (m *machine) checkClock(*Options) Finding {
+	now := m.now().UTC()
+	found := Finding{
+		Level: OK, Found: now.Format("2006-01-02 15:04:05 UTC"),
+		Need: "the correct time, because a scan writes the time into every record",
+	}
+	if now.Year() < 2025 || now.Year() > 2100 {
+		found.Level, found.Mend = Bad, setClock
+	}
+	return found
+}
+
 func (m *machine) checkSync(*Options) Finding {
 	synced, maxError, err := m.synced()
 	switch {
@@ -224,6 +275,6 @@ func (m *machine) checkSync(*Options) Finding {
 		Level: Warning,
 		Found: "the clock is not synchronised, or the program that synchronises it does not tell the kernel (usual in containers)",
 		Need:  "a clock synchronised by NTP, to compare times with other machines",
-		Mend:  []string{"sudo timedatectl set-ntp true"},
+		Mend:  setClock,
 	}
 }

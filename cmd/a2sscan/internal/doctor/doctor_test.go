@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -28,9 +29,11 @@ func healthy() (*machine, fstest.MapFS) {
 	return &machine{
 		root:    root,
 		buffers: func(recv, send int) (int, int, error) { return recv, send, nil },
+		files:   func() (uint64, error) { return 1024, nil },
 		disk:    func(string) (uint64, uint64, bool, error) { return 100e9, 1e6, true, nil },
 		synced:  func() (bool, time.Duration, error) { return true, 5 * time.Millisecond, nil },
 		measure: func(time.Duration) (float64, error) { return 1e6, nil },
+		now:     func() time.Time { return time.Date(2026, 11, 20, 3, 0, 0, 0, time.UTC) },
 	}, root
 }
 
@@ -57,7 +60,7 @@ func TestDoctorHealthy(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if !r.Ready || len(r.Findings) != 6 || *r.Rate != 5000 {
+	if !r.Ready || len(r.Findings) != 8 || *r.Rate != 5000 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -132,6 +135,16 @@ func TestDoctorFindings(t *testing.T) {
 		{"a table that can't be read", "conntrack", Unknown, "can't be read", "",
 			written("proc/sys/net/netfilter/nf_conntrack_count", "many\n")},
 
+		{"few files", "files", Warning, "100 open files allowed", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.files = func() (uint64, error) { return 100, nil }
+		}},
+		{"too few files", "files", Bad, "16 open files allowed", "ulimit -n", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.files = func() (uint64, error) { return 16, nil }
+		}},
+		{"any number of files", "files", OK, "no limit on open files", "", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.files = func() (uint64, error) { return math.MaxUint64, nil }
+		}},
+
 		{"a disk that is too small", "disk", Bad, "1.0 GB free in /data", "", onDisk(1e9, 1, true, nil, 200e3, "/data/census.ndjson")},
 		{"a disk that is just enough", "disk", Warning, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 150e3, "")},
 		{"a disk that is enough", "disk", OK, "1.0 GB free", "", onDisk(1e9, 1, true, nil, 100e3, "")},
@@ -141,6 +154,9 @@ func TestDoctorFindings(t *testing.T) {
 		{"read only", "disk", Bad, "can't be written to", "", onDisk(100e9, 1, false, nil, 0, "")},
 		{"no such directory", "disk", Bad, "not exist", "", onDisk(0, 0, false, fs.ErrNotExist, 0, "")},
 
+		{"a clock that was never set", "clock", Bad, "1970-01-01", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
+			m.now = func() time.Time { return time.Unix(0, 0) }
+		}},
 		{"no NTP", "clock_sync", Warning, "the clock is not synchronised", "timedatectl", func(m *machine, _ fstest.MapFS, _ *Options) {
 			m.synced = func() (bool, time.Duration, error) { return false, 0, nil }
 		}},
@@ -173,7 +189,7 @@ func TestDoctorFindings(t *testing.T) {
 // it does not support is reported as unknown.
 func TestDoctorElsewhere(t *testing.T) {
 	m, _ := healthy()
-	m.root, m.disk, m.synced = nil, nil, nil
+	m.root, m.files, m.disk, m.synced = nil, nil, nil, nil
 	r := m.examine(ordinary())
 	var unknowns []string
 	for _, f := range r.Findings {
@@ -181,7 +197,7 @@ func TestDoctorElsewhere(t *testing.T) {
 			unknowns = append(unknowns, f.Check)
 		}
 	}
-	if want := []string{"conntrack", "disk", "clock_sync"}; !r.Ready || !slices.Equal(unknowns, want) {
+	if want := []string{"conntrack", "files", "disk", "clock_sync"}; !r.Ready || !slices.Equal(unknowns, want) {
 		t.Errorf("ready %v, not checked: %q", r.Ready, unknowns)
 	}
 }
@@ -193,13 +209,14 @@ func TestDoctorText(t *testing.T) {
 	r := m.examine(ordinary())
 	got := r.Text(ordinary(), 80)
 	for _, want := range []string{
+		"ok       files            1,024 open files allowed\n",
 		"warning  receive buffer   213.0 kB granted, 4.2 MB requested\n" +
 			"                          needed: 1.2 MB, for the replies that arrive in 100 ms\n" +
 			"                          at this rate; the kernel drops replies that do not fit\n" +
 			"                          to fix it:\n" +
 			"    sudo sysctl -w net.core.rmem_max=4194304\n" +
 			"    echo 'net.core.rmem_max = 4194304' | sudo tee -a /etc/sysctl.d/a2sscan.conf\n",
-		"\nnot ready: 4 ok, 1 warning, 1 bad, 0 unknown\n",
+		"\nnot ready: 6 ok, 1 warning, 1 bad, 0 unknown\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in\n%s", want, got)

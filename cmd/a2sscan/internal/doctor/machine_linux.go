@@ -10,6 +10,11 @@ import (
 // ofSystem sets the fields that stay nil on other systems.
 func (m *machine) ofSystem() {
 	m.root = os.DirFS("/")
+	m.files = func() (uint64, error) {
+		var l unix.Rlimit
+		err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l)
+		return l.Cur, err
+	}
 	m.disk = func(dir string) (free, nodes uint64, writable bool, err error) {
 		var s unix.Statfs_t
 		if err := unix.Statfs(dir, &s); err != nil {

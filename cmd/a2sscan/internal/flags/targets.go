@@ -4,21 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/a2sscan/a2sscan/scanner/list"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// OneOf returns a function that accepts only the given words.
-func OneOf(words ...string) func(string) (string, error) {
-	return func(s string) (string, error) {
-		if !slices.Contains(words, s) {
-			return "", errors.New("use " + strings.Join(words, " or "))
-		}
-		return s, nil
+// ParseOrder accepts "random" and "input".
+func ParseOrder(s string) (order string, err error) {
+	if s != "input" && s != "random" {
+		return "", errors.New("use random or input")
 	}
+	return s, nil
 }
 
 // ParseShard returns I/N for I/N or auto/N. With auto, I is the index that Kubernetes or

@@ -14,8 +14,11 @@ import (
 // DiffOptions choose what Diff compares and prints.
 type DiffOptions struct {
 	Old, New  []string // files
-	JSON      bool     // print JSON, not a page
-	Stat      bool     // print only numbers
+	OldSums   []string // summaries; nil means the summaries beside the files
+	NewSums   []string
+	JSON      bool // print JSON, not a page
+	Stat      bool // print only numbers
+	Quiet     bool // print nothing
 	ExitCode  bool
 	Volatile  bool
 	Kinds     []string
@@ -42,11 +45,11 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		}
 		kinds = append(kinds, census.Kind(k))
 	}
-	before, err := OpenCensus(t, o.Old, census.Options{Games: o.Games, Networks: o.Networks})
+	before, err := OpenCensus(t, o.Old, census.Options{Summaries: o.OldSums, Games: o.Games, Networks: o.Networks})
 	if err != nil {
 		return err
 	}
-	after, err := OpenCensus(t, o.New, census.Options{Games: o.Games, Networks: o.Networks})
+	after, err := OpenCensus(t, o.New, census.Options{Summaries: o.NewSums, Games: o.Games, Networks: o.Networks})
 	if err != nil {
 		return err
 	}
@@ -64,7 +67,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	found, err := census.Diff(before, after, kinds, o.Volatile, func(c *census.Change) error {
 		changes++
 		switch {
-		case o.Stat:
+		case o.Quiet || o.Stat:
 		case o.JSON:
 			return writeJSON(c)
 		default:
@@ -77,6 +80,7 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 		return unwritten
 	case err != nil:
 		return censusfile.Failure(err)
+	case o.Quiet:
 	case o.Stat && o.JSON:
 		if err := writeJSON(found); err != nil {
 			return err
@@ -87,11 +91,13 @@ func Diff(t *console.Terminal, out io.Writer, o DiffOptions) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	sayDoubts(t, found)
+	if !o.Quiet {
+		sayDoubts(t, found)
+	}
 	if err := censusfile.Incomplete(append(before.Lost, after.Lost...)); err != nil {
 		return err
 	}
-	if changes > 0 && o.ExitCode {
+	if changes > 0 && (o.ExitCode || o.Quiet) {
 		f := console.Fail(console.ExitChanged, "something changed")
 		f.Reported = true
 		return f
