@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -19,9 +20,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
+	"github.com/a2sscan/a2sscan/sink/census"
 	"github.com/a2sscan/a2sscan/wire"
 )
 
@@ -155,6 +158,46 @@ func isolate(t *testing.T, cmd *exec.Cmd) {
 	}
 	cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWNET
 	cmd.Args = append(up, cmd.Args...)
+}
+
+// labelOf matches the beginning of a line of the closing summary.
+var labelOf = regexp.MustCompile(`^(a2sscan: |         )(found|targets|written|summary|took) +`)
+
+// TestReadmeSession: the scan that the README shows fits into 80 columns, and its
+// last lines have the labels of a real scan.
+func TestReadmeSession(t *testing.T) {
+	_, port := serve(t, fleet.Config{
+		Network: netip.MustParsePrefix("127.94.0.0/27"), Alive: 0.9,
+		Kinds: []fleet.Kind{fleet.Source, fleet.Split, fleet.TruncatedRules},
+	})
+	shown := readmeBlocks(t, "console")[0]
+	command := regexp.MustCompile(`(?m)^\$ a2sscan (scan .*)`).FindStringSubmatch(shown)
+	if command == nil {
+		t.Fatal("the README shows no scan")
+	}
+	args := strings.Fields(command[1])
+	t.Chdir(t.TempDir()) // the list and the census are there
+	check(t, os.WriteFile("servers.txt", []byte("127.94.0.0-127.94.0.31:"+port+"\n"), 0o666))
+	var said strings.Builder
+	if code := run(append(args, "--cooldown", "0", "--timeout", "100ms"), strings.NewReader(""), io.Discard, &said); code != console.ExitOK {
+		t.Fatalf("%q: %d %s", args, code, said.String())
+	}
+	labels := 0
+	for line := range strings.Lines(shown) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+		label := labelOf.FindString(line)
+		if label == "" {
+			continue
+		}
+		if labels++; !strings.Contains(said.String(), label) {
+			t.Errorf("a scan prints no line %q", label)
+		}
+	}
+	if labels < 5 {
+		t.Errorf("%d lines with a label:\n%s", labels, shown)
+	}
 }
 
 // TestReadmeProgram builds and runs the program in the README as an importer of a
@@ -325,12 +368,6 @@ func readmeInDuckDB(t *testing.T, dir string) {
 		queries += "\nSELECT to_json(list(q))::VARCHAR AS j FROM (" + q + ") q;"
 	}
 	wantReadmeAnswers(t, dir, duckDB(t, dir, readFile(t, dir, "duckdb.sql")+queries))
-	farms := strings.Split(strings.TrimSuffix(readmeBlocks(t, "sql")[1], ";\n"), ";\n")
-	got := string(duckDB(t, dir, readFile(t, dir, "duckdb.sql")+farms[0]+";\nSELECT servers AS j FROM ("+farms[1]+");"))
-	unsuspicious := ran(t, "cat", filepath.Join(dir, "census.ndjson.zst"), "--fakes", "without,unflagged", "--only", "ok,partial,error", "--format", "json")
-	if want := fmt.Sprintln(bytes.Count(unsuspicious, []byte("\n"))); got != want {
-		t.Errorf("%q servers without a farm and flags, want %q", got, want)
-	}
 	duckDB(t, dir, readFile(t, dir, "parquet.sql"))
 	wantReadmeAnswers(t, dir, duckDB(t, dir, "CREATE VIEW census AS FROM 'census.parquet';"+queries))
 }
@@ -344,6 +381,65 @@ func readmeInClickHouse(t *testing.T, dir string) {
 			string(ran(t, "cat", filepath.Join(dir, "census.ndjson.zst"))),
 	}
 	wantReadmeAnswers(t, dir, clickHouse(t, dir, append(statements, readmeQueries(t)...)...))
+}
+
+// TestReadmeFarms: the queries about farms in docs/databases.md have the same answers in DuckDB and
+// in ClickHouse as in stats.
+func TestReadmeFarms(t *testing.T) {
+	skipShort(t)
+	t.Parallel()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "census.ndjson")
+	save := func(name string, text []byte) { check(t, os.WriteFile(name, text, 0o666)) }
+	save(name, ran(t, "fleet", "--network", "127.143.0.0/22", "-p", "27015", "--alive", "1", "--fakes", "0.5", "--seed", "7", "--truth"))
+	save(filepath.Join(dir, "farms.csv"), ran(t, "cat", name, "--fakes", "only", "-f", "addr,farm", "--format", "csv"))
+	stats, err := census.ParseStats(ran(t, "stats", name))
+	check(t, err)
+	blocks := readmeBlocks(t, "sql")
+	at := slices.IndexFunc(blocks, func(sql string) bool { return strings.Contains(sql, "farms.csv") })
+	queries := strings.Split(strings.TrimSuffix(blocks[at], ";\n"), ";\n")
+	wantAnswers := func(t *testing.T, answers []byte) {
+		lines := slices.Collect(bytes.Lines(answers))
+		if len(lines) != 2 {
+			t.Fatalf("%d answers:\n%s", len(lines), answers)
+		}
+		var farms []census.Farm
+		var servers []struct{ Servers uint64 }
+		check(t, errors.Join(json.Unmarshal(lines[0], &farms), json.Unmarshal(lines[1], &servers)))
+		members := map[string]uint64{}
+		for _, f := range stats.Farms.Top {
+			members[f.ID] = f.Servers
+		}
+		for _, f := range farms {
+			if members[f.ID] != f.Servers || f.Name == "" {
+				t.Errorf("farm %+v, want %d servers", f, members[f.ID])
+			}
+		}
+		want := stats.WithoutFarms.Servers - stats.Flagged.Doubtful.Servers - stats.Flagged.Unusual.Servers
+		if len(farms) != min(10, len(members)) || len(farms) < 2 || servers[0].Servers != want || want == 0 {
+			t.Errorf("%d farms of %d, %d other servers, want %d", len(farms), len(members), servers[0].Servers, want)
+		}
+	}
+	t.Run("DuckDB", func(t *testing.T) {
+		statements := "CREATE TABLE census AS " + string(ran(t, "schema", "duckdb", name))
+		for _, q := range queries {
+			statements += "\nSELECT to_json(list(q))::VARCHAR AS j FROM (" + q + ") q;"
+		}
+		wantAnswers(t, duckDB(t, dir, statements))
+	})
+	t.Run("ClickHouse", func(t *testing.T) {
+		text, err := os.ReadFile("../../docs/databases.md")
+		check(t, err)
+		table := regexp.MustCompile(`file\('farms.csv', [^)]*\)`).FindString(string(text))
+		statements := []string{
+			strings.TrimSuffix(strings.TrimSpace(string(ran(t, "schema", "clickhouse"))), ";"),
+			"INSERT INTO census SETTINGS date_time_input_format = 'best_effort' FORMAT JSONEachRow\n" + string(readFile(t, dir, "census.ndjson")),
+		}
+		for _, q := range queries {
+			statements = append(statements, regexp.MustCompile(`read_csv\([^)]*\)`).ReplaceAllLiteralString(q, table))
+		}
+		wantAnswers(t, clickHouse(t, dir, statements...))
+	})
 }
 
 // readmeQueries returns the SQL queries in docs/databases.md.

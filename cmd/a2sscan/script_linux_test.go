@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -149,6 +150,49 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// TestScriptPorts checks that script commands that listen use port 0 (any free port).
+// Scripts run in parallel, and beside other programs, so a fixed port may be in use.
+func TestScriptPorts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+	for _, file := range scripts {
+		text, err := os.ReadFile(file)
+		check(t, err)
+		for i, line := range strings.Split(string(text), "\n") {
+			if fixed := fixedPort(line); fixed != "" {
+				t.Errorf("%s:%d: port %s is fixed: %s", file, i+1, fixed, line)
+			}
+		}
+	}
+}
+
+// listens match the commands of scripts that open sockets, and capture the port. A
+// fleet command that only prints opens no socket.
+var listens = []*regexp.Regexp{
+	regexp.MustCompile(`^answers [0-9.]+:(\S+) `),
+	regexp.MustCompile(`^fleet .*?(?:-p|--port) (\S+)`),
+	regexp.MustCompile(`\ba2sscan fleet .*?(?:-p|--port) (\S+)`),
+}
+
+// fixedPort returns the port on which a line opens a socket, if that port is fixed.
+func fixedPort(line string) string {
+	if strings.Contains(line, "--truth") || strings.HasPrefix(line, "exits ") {
+		return ""
+	}
+	for _, listen := range listens {
+		m := listen.FindStringSubmatch(line)
+		if m != nil && strings.Trim(m[1], "0,") != "" {
+			return m[1]
+		}
+	}
+	if strings.HasPrefix(line, "fleet ") && !strings.Contains(line, " -p 0") {
+		return "27015"
+	}
+	return ""
 }
 
 // servedBy is the key under which a script keeps the Config of its last fleet.
