@@ -92,30 +92,7 @@ func TestArrows(t *testing.T) {
 // heavy are the libraries that read lists: list formats, compression and text
 // encodings. Importing scanner must not bring them in.
 var heavy = []string{
-	"github.com/gaissmai/bart", "github.com/klauspost/compress", "golang.org/x/text",
-}
-
-// TestScannerIsLight: a program that imports scanner and brings its own targets
-// does not compile the code that reads lists.
-func TestScannerIsLight(t *testing.T) {
-	skipShort(t)
-	for _, pkg := range []string{"scanner", "scanner/target"} {
-		if bad := listReading(dependencies(t)[pkg]); len(bad) > 0 {
-			t.Errorf("%s imports %q, which only read lists", pkg, bad)
-		}
-	}
-}
-
-// listReading returns the dependencies that are needed only for reading lists.
-func listReading(deps []string) (bad []string) {
-	for _, dep := range deps {
-		if dep == module+"scanner/list" || slices.ContainsFunc(heavy, func(lib string) bool {
-			return dep == lib || strings.HasPrefix(dep, lib+"/")
-		}) {
-			bad = append(bad, dep)
-		}
-	}
-	return bad
+	"github.com/gaissmai/bart", "github.com/klauspost/compress", "golang.org/x/text", module + "scanner/list",
 }
 
 // forbidden returns the dependencies that pkg may not import.
@@ -131,6 +108,8 @@ func forbidden(pkg string, deps []string) (bad []string) {
 			bad = append(bad, own)
 		case internal && (dep == "github.com/spf13/cobra" || dep == "github.com/spf13/pflag"):
 			bad = append(bad, dep) // only main knows flags
+		case (pkg == "scanner" || pkg == "scanner/target") && slices.ContainsFunc(heavy, func(lib string) bool { return strings.HasPrefix(dep+"/", lib+"/") }):
+			bad = append(bad, dep)
 		case !ours && pkg == "wire" && strings.Contains(dep, "."):
 			bad = append(bad, dep) // wire may import only the standard library
 		case fixed && pkg != exporter && !slices.Contains(allowed, exporter) && strings.HasPrefix(dep, "github.com/prometheus/"):

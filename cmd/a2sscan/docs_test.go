@@ -56,54 +56,24 @@ func TestDocsShipped(t *testing.T) {
 	}
 }
 
-// TestManClean: the programs that format manual pages report no fault in them.
-func TestManClean(t *testing.T) {
-	tools := [][]string{
-		{"mandoc", "-T", "lint", "-W", "warning"},
-		{"groff", "-man", "-ww", "-T", "utf8", "-z"},
-	}
+// TestGenerated: programs that read manual pages or completions report no fault in them.
+func TestGenerated(t *testing.T) {
 	pages, _ := filepath.Glob(packaging + "/man/*.1")
 	if len(pages) < 10 {
 		t.Fatalf("only %d pages", len(pages))
 	}
-	for _, tool := range tools {
-		t.Run(tool[0], func(t *testing.T) {
-			if _, err := exec.LookPath(tool[0]); err != nil {
-				t.Skipf("SKIPPED, THE PAGES WERE NOT CHECKED BY IT: there is no %s in PATH (Debian: package %[1]s)", tool[0])
+	for _, command := range [][]string{
+		append([]string{"mandoc", "-T", "lint", "-W", "warning"}, pages...),
+		append([]string{"groff", "-man", "-ww", "-T", "utf8", "-z"}, pages...),
+		{"bash", "-n", packaging + "/completions/a2sscan.bash"},
+		{"zsh", "-n", packaging + "/completions/a2sscan.zsh"},
+		{"fish", "-n", packaging + "/completions/a2sscan.fish"},
+	} {
+		t.Run(command[0], func(t *testing.T) {
+			if _, err := exec.LookPath(command[0]); err != nil {
+				t.Skipf("SKIPPED, NOTHING WAS CHECKED BY IT: there is no %s in PATH (Debian: package %[1]s)", command[0])
 			}
-			out, err := exec.Command(tool[0], append(tool[1:], pages...)...).CombinedOutput()
-			if err != nil || len(out) > 0 {
-				t.Errorf("%v\n%s", err, out)
-			}
-		})
-	}
-}
-
-// TestExitCodesSaid: the README's table lists all exit codes of the program.
-func TestExitCodesSaid(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
-	check(t, err)
-	rows := regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllSubmatch(readme, -1)
-	var said, are []string
-	for _, row := range rows {
-		said = append(said, string(row[1]))
-	}
-	for _, e := range console.Exits {
-		are = append(are, fmt.Sprint(e.Code))
-	}
-	if !slices.Equal(said, are) {
-		t.Errorf("the README has the exit codes %v, the program %v", said, are)
-	}
-}
-
-// TestCompletionSyntax: each shell can parse its completion script.
-func TestCompletionSyntax(t *testing.T) {
-	for _, shell := range []string{"bash", "zsh", "fish"} {
-		t.Run(shell, func(t *testing.T) {
-			if _, err := exec.LookPath(shell); err != nil {
-				t.Skipf("SKIPPED, THE COMPLETION FOR %s WAS NOT CHECKED: there is no %[1]s in PATH", shell)
-			}
-			out, err := exec.Command(shell, "-n", packaging+"/completions/a2sscan."+shell).CombinedOutput()
+			out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
 			if err != nil || len(out) > 0 {
 				t.Errorf("%v\n%s", err, out)
 			}
@@ -141,6 +111,23 @@ func TestCompletions(t *testing.T) {
 		if got := strings.Join(strings.Fields(out), " "); code != 0 || got != test.want {
 			t.Errorf("%s: exit code %d, %s, want %s", test.line, code, got, test.want)
 		}
+	}
+}
+
+// TestExitCodesSaid: the README's table lists all exit codes of the program.
+func TestExitCodesSaid(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	check(t, err)
+	rows := regexp.MustCompile(`(?m)^\| (\d+) \| `).FindAllSubmatch(readme, -1)
+	var said, are []string
+	for _, row := range rows {
+		said = append(said, string(row[1]))
+	}
+	for _, e := range console.Exits {
+		are = append(are, fmt.Sprint(e.Code))
+	}
+	if !slices.Equal(said, are) {
+		t.Errorf("the README has the exit codes %v, the program %v", said, are)
 	}
 }
 

@@ -129,23 +129,29 @@ func TestFindPortUnsent(t *testing.T) {
 }
 
 // inOwnNet makes a network namespace that has only loopback and ends with the test. do
-// calls a function in it, one at a time. The test is skipped if this machine can't make a
-// namespace.
+// calls a function in it, one at a time.
 func inOwnNet(t *testing.T) (do func(func() error) error) {
+	return inOwnThread(t, "NO PORT WAS TRIED: this needs root, network namespaces and ip", func() error {
+		if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
+			return err
+		}
+		return commands("ip link set lo up")
+	})
+}
+
+// inOwnThread calls first in a thread that ends with the test. do calls a function in it, one
+// at a time. If first fails, the test is skipped.
+func inOwnThread(t *testing.T, skipped string, first func() error) (do func(func() error) error) {
 	calls, results := make(chan func() error), make(chan error)
 	go func() {
 		runtime.LockOSThread() // and never unlocked: the thread ends with its namespace
-		err := syscall.Unshare(syscall.CLONE_NEWNET)
-		if err == nil {
-			err = commands("ip link set lo up")
-		}
-		results <- err
+		results <- first()
 		for call := range calls {
 			results <- call()
 		}
 	}()
 	if err := <-results; err != nil {
-		t.Skipf("SKIPPED, NO PORT WAS TRIED: this needs root, network namespaces and ip: %v", err)
+		t.Skipf("SKIPPED, %s: %v", skipped, err)
 	}
 	t.Cleanup(func() { close(calls) })
 	var one sync.Mutex

@@ -143,12 +143,11 @@ var killModes = []struct {
 // killed is one census, made by scans that are killed again and again.
 type killed struct {
 	*testing.T
-	rng   *rand.Rand
-	dir   string
-	cfg   fleet.Config
-	tally *killTally
-	most  int // how many runs of this round to kill
-	n     int // how many of them were killed so far
+	rng  *rand.Rand
+	dir  string
+	cfg  fleet.Config
+	most int // how many runs of this round to kill
+	n    int // how many of them were killed so far
 
 	output  string
 	flags   []string // in addition to those of every mode
@@ -167,18 +166,6 @@ type killed struct {
 	history []string          // how all runs ended
 }
 
-// killTally counts over all rounds how often a scan died in each way.
-type killTally struct {
-	sync.Mutex
-	hits map[string]int
-}
-
-func (t *killTally) add(how string) {
-	t.Lock()
-	defer t.Unlock()
-	t.hits[how]++
-}
-
 // TestKill kills scans at any moment and repeats the command until the census is
 // complete. Then the census has one correct record of every server, and the sums of the
 // summary add up. Whenever a scan dies, everything written before can be read.
@@ -188,8 +175,6 @@ func TestKill(t *testing.T) {
 	for seed == 0 {
 		seed = rand.Uint64() >> 16
 	}
-	tally := &killTally{hits: map[string]int{}}
-	t.Cleanup(func() { t.Logf("kills: %v", tally.hits) })
 	share := len(killModes)
 	if *killMode != "" {
 		share = 1
@@ -204,7 +189,7 @@ func TestKill(t *testing.T) {
 			left := (*kills + share - 1) / share
 			for round := seed; left > 0 && round < seed+uint64(*kills)+20; round++ {
 				t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
-					k := newKilled(t, cfg, tally, rand.NewPCG(round, uint64(i)), left)
+					k := newKilled(t, cfg, rand.NewPCG(round, uint64(i)), left)
 					m.prepare(k)
 					k.toTheEnd(fmt.Sprintf("-kill-mode %s -kill-seed %d -kills %d", m.name, round, left))
 					left -= k.n
@@ -228,18 +213,19 @@ func killFleet(second byte) fleet.Config {
 	return cfg
 }
 
-// killRate returns the arguments that determine how long such a scan takes.
-func killRate() []string {
+// rate returns the rate of the scans of TestKill, and the longest time after which one is
+// killed from outside.
+func rate() (perSecond string, longest time.Duration) {
 	if *kills > 100 {
-		return []string{"-r", "2k", "--timeout", "1s", "--retries", "4", "--cooldown", "0"}
+		return "2k", 4 * time.Second
 	}
-	return []string{"-r", "300", "--timeout", "1s", "--retries", "4", "--cooldown", "0"}
+	return "300", 2 * time.Second
 }
 
 // newKilled prepares a round: it writes the list of targets, and chooses the form of
 // the output and the number of kills at random where the mode leaves them open.
-func newKilled(t *testing.T, cfg fleet.Config, tally *killTally, seed rand.Source, most int) *killed {
-	k := &killed{T: t, cfg: cfg, tally: tally, dir: t.TempDir(), named: map[string][]byte{},
+func newKilled(t *testing.T, cfg fleet.Config, seed rand.Source, most int) *killed {
+	k := &killed{T: t, cfg: cfg, dir: t.TempDir(), named: map[string][]byte{},
 		rng: rand.New(seed)}
 	k.most = min(1+k.rng.IntN(8), most)
 	k.output = "census.ndjson" + []string{"", ".zst", ".gz"}[k.rng.IntN(3)]
@@ -307,7 +293,8 @@ func (k *killed) packed(with func(io.Writer) (io.WriteCloser, error)) []byte {
 
 // args returns the arguments of the next run.
 func (k *killed) args() []string {
-	args := append([]string{"scan", "servers.txt", "--allow-reserved"}, killRate()...)
+	perSecond, _ := rate()
+	args := []string{"scan", "servers.txt", "--allow-reserved", "-r", perSecond, "--timeout", "1s", "--retries", "4", "--cooldown", "0"}
 	args = append(args, "-q", "-o", k.output, "--summary", k.ofShard("summary.json"))
 	if k.piped {
 		args[1] = "-"
@@ -405,18 +392,10 @@ func (k *killed) run() (alive bool) {
 		args := append([]string{how, times}, k.args()...)
 		return k.start(how, exec.CommandContext(k.Context(), "dies", args...), 0)
 	default:
-		after := time.Duration(1+k.rng.IntN(longestRun())) * time.Millisecond
+		_, longest := rate()
+		after := time.Duration(1 + k.rng.Int64N(int64(longest)))
 		return k.start("from outside", exec.CommandContext(k.Context(), "a2sscan", k.args()...), after)
 	}
-}
-
-// longestRun returns how many milliseconds a scan runs, at most, until it is killed from
-// outside.
-func longestRun() int {
-	if *kills > 100 {
-		return 4000
-	}
-	return 2000
 }
 
 // neverDoes reports whether the scans of this mode never do a step.
@@ -463,7 +442,6 @@ func (k *killed) start(how string, cmd *exec.Cmd, after time.Duration) (alive bo
 	case !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL:
 		k.Fatalf("%s: %v\n%s", how, err, said.Bytes())
 	}
-	k.tally.add(how)
 	k.n++
 	k.last = how
 	k.history = append(k.history, fmt.Sprintf("%s after %v", how, after))
@@ -493,7 +471,7 @@ func TestKillSteps(t *testing.T) {
 		for _, mode := range these {
 			t.Run(how+" "+mode, func(t *testing.T) {
 				t.Parallel()
-				k := newKilled(t, cfg, &killTally{hits: map[string]int{}}, rand.NewPCG(uint64(i), 0), 1)
+				k := newKilled(t, cfg, rand.NewPCG(uint64(i), 0), 1)
 				k.dieOnce(mode, how)
 			})
 		}
@@ -650,7 +628,6 @@ func (k *killed) settle() {
 	}
 	k.checkTruth(k.ofScan(lines, k.lastScan()), false)
 	k.settled = lines
-	k.checkRefused()
 }
 
 // lastScan returns the scan ID of the last run.
@@ -670,21 +647,6 @@ func (k *killed) ofScan(lines []byte, running string) (of []byte) {
 		}
 	}
 	return of
-}
-
-// checkRefused fails the test if a scan without --append changes an existing census, or
-// does not exit with code 3.
-func (k *killed) checkRefused() {
-	k.Helper()
-	before := k.read(k.path(k.output))
-	cmd := exec.CommandContext(k.Context(), "a2sscan", "scan", "127.0.0.1:1", "--allow-reserved", "-q", "-o", k.output)
-	cmd.Dir = k.dir
-	if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != 3 {
-		k.Errorf("a scan without --append: %v", err)
-	}
-	if !bytes.Equal(before, k.read(k.path(k.output))) {
-		k.Error("a scan without --append changed the census")
-	}
 }
 
 // cat reads files with the program. It ends the test if a file is damaged or, with

@@ -24,21 +24,46 @@ import (
 	"github.com/a2sscan/a2sscan/scanner"
 )
 
-// listener is a standard error that calls hear with each line before the program
-// continues.
-type listener struct {
-	mu   sync.Mutex
-	hear func(line string)
+// observed is a command that serves metrics, and runs in this process.
+type observed struct {
+	url   string
+	said  strings.Builder
+	last  scraped // at the first line "summary", while the program waits
+	ended string  // the answer of /healthz then
 }
 
-func (l *listener) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(string(b)) {
-		l.hear(strings.TrimSuffix(line, "\n"))
+// observe runs a command until its end. It calls served, if not nil, when the metrics are
+// served.
+func observe(t *testing.T, code int, in io.Reader, served func(url string), args ...string) *observed {
+	t.Helper()
+	o := &observed{}
+	var mu sync.Mutex
+	hear := writer(func(b []byte) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		o.said.Write(b)
+		for line := range strings.Lines(string(b)) {
+			at, isURL := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "a2sscan: metrics: http")
+			switch {
+			case isURL && o.url == "":
+				if o.url = "http" + at; served != nil {
+					served(o.url)
+				}
+			case strings.HasPrefix(line, "         summary ") && o.url != "":
+				o.last, o.ended = scrape(t, o.url), probe(t, o.url)
+			}
+		}
+		return len(b), nil
+	})
+	if got := run(args, in, io.Discard, hear); got != code {
+		t.Fatalf("%q: exit code %d, want %d: %s", args, got, code, &o.said)
 	}
-	return len(b), nil
+	return o
 }
+
+type writer func(b []byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
 
 // scraped has the metrics of a scrape, by name.
 type scraped map[string]*dto.MetricFamily
@@ -100,84 +125,50 @@ func probe(t *testing.T, url string) string {
 	return fmt.Sprintf("%d %s", resp.StatusCode, strings.TrimSpace(string(body)))
 }
 
-// watched is a scan of a list that comes in two halves. The second half comes when
-// the first is finished and was scraped.
-type watched struct {
-	*testing.T
-	list   *io.PipeWriter
-	halves [2]string
-	lines  int // of the first half
-
-	url        string
-	well       []string // the answers of /healthz
-	half, last scraped
-	halfway    chan struct{}
-}
-
-// hear handles a line that the scan prints.
-func (w *watched) hear(line string) {
-	if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && w.url == "" {
-		w.url = "http" + at
-		w.well = append(w.well, probe(w.T, w.url))
-		go w.feed()
-	}
-	if strings.HasPrefix(line, "         summary ") {
-		<-w.halfway
-		w.last = scrape(w.T, w.url)
-		w.well = append(w.well, probe(w.T, w.url))
-	}
-}
-
-func (w *watched) feed() {
-	defer close(w.halfway)
-	defer w.list.Close()
-	io.WriteString(w.list, w.halves[0])
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for begun := time.Now(); w.half.sum("targets_total") < float64(w.lines); {
-		<-tick.C
-		if w.half = scrape(w.T, w.url); w.half == nil || time.Since(begun) > 10*time.Minute {
-			w.Error("the first half of the list was never finished")
-			return
-		}
-	}
-	w.well = append(w.well, probe(w.T, w.url))
-	io.WriteString(w.list, w.halves[1])
-}
-
 // TestMetrics scrapes a scan of a small fleet while it runs and when it has ended,
-// and compares the last scrape with the summary.
+// and compares the last scrape with the summary. The list comes in two halves: the second
+// when the first is finished and was scraped.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	_, port := serve(t, fleet.Config{Network: netip.MustParsePrefix("127.80.0.0/26"),
 		Alive: 0.8, Loss: 0.02, Kinds: []fleet.Kind{fleet.Source, fleet.GoldSource, fleet.Split}})
-	in, list := io.Pipe()
-	w := &watched{T: t, list: list, halfway: make(chan struct{}), lines: 35}
-	w.halves[0] = "no server\n127.80.0.0:" + port + "\n127.80.0.0:0\n"
+	halves := [2]string{"no server\n127.80.0.0:" + port + "\n127.80.0.0:0\n"}
 	for i := range 64 {
-		w.halves[i/32] += fmt.Sprintf("127.80.0.%d:%s\n", i, port)
+		halves[i/32] += fmt.Sprintf("127.80.0.%d:%s\n", i, port)
 	}
+	in, list := io.Pipe()
+	var half scraped
+	var well []string // the answers of /healthz
 	out := filepath.Join(t.TempDir(), "out.ndjson")
-	code := run([]string{"scan", "-", "--order", "input", "--allow-reserved", "--exclude", "127.80.0.9", "--timeout", "100ms",
-		"--retries", "1", "--cooldown", "0", "--metrics", "127.0.0.1:0", "-o", out}, in, io.Discard, &listener{hear: w.hear})
-	last := w.last
-	if code != console.ExitOK || last == nil {
-		t.Fatalf("exit code %d", code)
-	}
+	o := observe(t, console.ExitOK, in, func(url string) {
+		well = append(well, probe(t, url))
+		go func() {
+			defer list.Close()
+			io.WriteString(list, halves[0])
+			for half.sum("targets_total") < 35 {
+				time.Sleep(20 * time.Millisecond)
+				half = scrape(t, url)
+			}
+			well = append(well, probe(t, url))
+			io.WriteString(list, halves[1])
+		}()
+	}, "scan", "-", "--order", "input", "--allow-reserved", "--exclude", "127.80.0.9", "--timeout", "100ms",
+		"--retries", "1", "--cooldown", "0", "--metrics", "127.0.0.1:0", "-o", out)
+	last := o.last
 	for name, want := range map[string]float64{"invalid": 1, "unscannable": 1, "excluded": 1, "duplicate": 1} {
-		if got := w.half.value("targets_total", name); got != want {
+		if got := half.value("targets_total", name); got != want {
 			t.Errorf("halfway: %v %s", got, name)
 		}
 	}
 	for _, name := range []string{"datagrams_sent_total", "datagrams_received_total", "targets_total"} {
-		if half := w.half.sum(name); half <= 0 || half >= last.sum(name) {
+		if half := half.sum(name); half <= 0 || half >= last.sum(name) {
 			t.Errorf("%s: %v halfway, and %v at the end", name, half, last.sum(name))
 		}
 	}
-	if rate := w.half.value("rate_asked_datagrams_per_second", ""); rate != scanner.DefaultRate {
+	if rate := half.value("rate_asked_datagrams_per_second", ""); rate != scanner.DefaultRate {
 		t.Errorf("rate asked: %v", rate)
 	}
-	if got := strings.Join(w.well, ", "); got != "200 loading, 200 scanning, 503 ended" {
+	if got := strings.Join(append(well, o.ended), ", "); got != "200 loading, 200 scanning, 503 ended" {
 		t.Errorf("healthz: %s", got)
 	}
 	sum := readSummary(t, out+".summary.json")
@@ -214,7 +205,7 @@ func TestMetrics(t *testing.T) {
 	same("rate_reached_datagrams_per_second", "", sum.RateReached)
 	same("receive_buffer_bytes", "", float64(sum.RecvBuffer))
 	same("targets_open", "", 0)
-	if _, err := http.Get(w.url); err == nil {
+	if _, err := http.Get(o.url); err == nil {
 		t.Error("the metrics are still served after the scan")
 	}
 }
@@ -238,32 +229,20 @@ func TestMetricsResumed(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.ndjson")
-	scan := func(code int, hear func(line string), more ...string) *ledger.Summary {
+	scan := func(code int, more ...string) (*ledger.Summary, scraped) {
 		t.Helper()
-		args := []string{"scan", network.String(), "-p", port, "--allow-reserved", "--exclude", "127.80.6.0/27",
-			"--cooldown", "0", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint")}
-		if got := run(append(args, more...), strings.NewReader(""), io.Discard, &listener{hear: hear}); got != code {
-			t.Fatalf("exit code %d, want %d", got, code)
-		}
+		o := observe(t, code, strings.NewReader(""), nil, append([]string{"scan", network.String(), "-p", port, "--allow-reserved",
+			"--exclude", "127.80.6.0/27", "--cooldown", "0", "-o", out, "--checkpoint", filepath.Join(dir, "checkpoint"), "--metrics", "0"}, more...)...)
 		if _, err := os.Stat(out + ".summary.json"); err != nil {
-			return nil // nobody was asked
+			return nil, nil // nobody was asked
 		}
-		return readSummary(t, out+".summary.json")
+		return readSummary(t, out+".summary.json"), o.last
 	}
 	var first *ledger.Summary
 	for most := time.Second; first == nil; most *= 2 { // a busy machine asks nobody in a second
-		first = scan(console.ExitGuard, func(string) {}, "-r", "20", "--max-runtime", most.String())
+		first, _ = scan(console.ExitGuard, "-r", "20", "--max-runtime", most.String())
 	}
-	var url string
-	var last scraped
-	whole := scan(console.ExitOK, func(line string) {
-		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && url == "" {
-			url = "http" + at
-		}
-		if strings.HasPrefix(line, "         summary ") {
-			last = scrape(t, url)
-		}
-	}, "--metrics", "0")
+	whole, last := scan(console.ExitOK)
 	before, now := first.Targets.Finished, last.value("targets_total", "ok")
 	if before == 0 || now != float64(whole.Targets.Finished-before) {
 		t.Errorf("%v targets now, after %d, of %d", now, before, whole.Targets.Finished)
@@ -296,22 +275,14 @@ func TestNewCounter(t *testing.T) {
 	_, port := serve(t, fleet.Config{Network: network, Kinds: []fleet.Kind{fleet.Source}})
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log")
-	var said strings.Builder
+	var all []string
 	var metrics scraped
-	url := ""
-	hear := func(line string) {
-		said.WriteString(line + "\n")
-		if at, ok := strings.CutPrefix(line, "a2sscan: metrics: http"); ok && url == "" {
-			url = "http" + at
-		}
-		if strings.HasPrefix(line, "         summary ") && metrics == nil {
-			metrics = scrape(t, url)
-		}
-	}
 	command := func(args ...string) {
 		t.Helper()
-		if code := run(args, strings.NewReader(""), io.Discard, &listener{hear: hear}); code != console.ExitOK {
-			t.Fatalf("exit code %d: %s", code, &said)
+		o := observe(t, console.ExitOK, strings.NewReader(""), nil, args...)
+		all = append(all, o.said.String())
+		if o.last != nil {
+			metrics = o.last
 		}
 	}
 	for shard, kind := range map[string]string{"0/2": "text", "1/2": "json"} {
@@ -321,6 +292,7 @@ func TestNewCounter(t *testing.T) {
 	merged := filepath.Join(dir, "all.ndjson")
 	command("merge", filepath.Join(dir, "0.ndjson"), filepath.Join(dir, "1.ndjson"), "-o", merged)
 
+	said := strings.Join(all, "\n")
 	lines, err := os.ReadFile(log)
 	check(t, err)
 	text, err := os.ReadFile(filepath.Join(dir, "0.ndjson.summary.json"))
@@ -329,14 +301,14 @@ func TestNewCounter(t *testing.T) {
 	more := readSummary(t, filepath.Join(dir, "1.ndjson.summary.json")).Datagrams.SentBytes
 	for where, has := range map[string]bool{
 		"summary":       strings.Contains(string(text), fmt.Sprintf(`"invented": %d,`, n)) && !strings.Contains(string(text), "sent_bytes"),
-		"closing lines": strings.Contains(strings.Join(strings.Fields(said.String()), " "), " contrived "+console.Grouped(n)+" "),
+		"closing lines": strings.Contains(strings.Join(strings.Fields(said), " "), " contrived "+console.Grouped(n)+" "),
 		"metrics":       metrics.value("invented_total", "") == float64(n),
-		"status":        strings.Contains(said.String(), fmt.Sprintf(`,"devised":%d`, more)),
+		"status":        strings.Contains(said, fmt.Sprintf(`,"devised":%d`, more)),
 		"log":           strings.Contains(string(lines), fmt.Sprintf(" invented=%d ", n)),
 		"merged":        readSummary(t, merged+".summary.json").Datagrams.SentBytes == n+more && n*more > 0,
 	} {
 		if !has {
-			t.Errorf("no new counter in: %s\n%s", where, &said)
+			t.Errorf("no new counter in: %s\n%s", where, said)
 		}
 	}
 }

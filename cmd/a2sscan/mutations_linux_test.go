@@ -62,7 +62,7 @@ func TestMutations(t *testing.T) {
 	for i, base := range bases {
 		t.Run(strings.Join(append([]string{base.output}, base.flags...), " "), func(t *testing.T) {
 			t.Parallel()
-			k := newKilled(t, cfg, &killTally{hits: map[string]int{}}, rand.NewPCG(uint64(i), 0), 2)
+			k := newKilled(t, cfg, rand.NewPCG(uint64(i), 0), 2)
 			k.output, k.saved = base.output, true
 			k.flags = append(base.flags, "--timeout", "1s", "--retries", "2")
 			u := leaveUnfinished(k)
@@ -175,8 +175,8 @@ func (u *unfinished) checkRefusal(damaged map[string][]byte, said string) {
 	if !strings.HasPrefix(said, "a2sscan: ") {
 		u.Errorf("no reason: %s", said)
 	}
-	if now := u.now(); !maps.EqualFunc(now, damaged, bytes.Equal) {
-		u.Errorf("resuming was refused, but the files changed: %v, were %v", sizes(now), sizes(damaged))
+	if !maps.EqualFunc(u.now(), damaged, bytes.Equal) {
+		u.Errorf("resuming was refused, but the files changed")
 	}
 }
 
@@ -214,14 +214,6 @@ func (u *unfinished) checkKept() {
 	}
 }
 
-func sizes(files map[string][]byte) map[string]int {
-	all := map[string]int{}
-	for name, b := range files {
-		all[name] = len(b)
-	}
-	return all
-}
-
 // damage changes one of the files, and describes the change.
 func (u *unfinished) damage(files map[string][]byte, rng *rand.Rand) string {
 	if rng.IntN(3) == 0 {
@@ -243,7 +235,7 @@ func (u *unfinished) damage(files map[string][]byte, rng *rand.Rand) string {
 	}
 	from := rng.IntN(len(b))
 	to := min(from+1+rng.IntN(1000), len(b))
-	switch rng.IntN(6) {
+	switch rng.IntN(5) {
 	case 0:
 		files[name] = b[:from]
 		return fmt.Sprintf("%s cut at %d of %d", name, from, len(b))
@@ -253,25 +245,11 @@ func (u *unfinished) damage(files map[string][]byte, rng *rand.Rand) string {
 	case 2:
 		files[name] = slices.Insert(bytes.Clone(b), from, b[from:to]...)
 		return fmt.Sprintf("%s with bytes %d to %d twice", name, from, to)
-	case 3:
-		return doubleLine(files, name, from)
 	default:
 		files[name] = bytes.Clone(b)
 		files[name][from] ^= 1 << rng.IntN(8)
 		return fmt.Sprintf("%s with a bit changed in byte %d", name, from)
 	}
-}
-
-// doubleLine doubles the line around an offset.
-func doubleLine(files map[string][]byte, name string, at int) string {
-	b := files[name]
-	begin := bytes.LastIndexByte(b[:at], '\n') + 1
-	end := len(b)
-	if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
-		end = at + i + 1
-	}
-	files[name] = slices.Insert(bytes.Clone(b), begin, b[begin:end]...)
-	return fmt.Sprintf("%s with line %d to %d twice", name, begin, end)
 }
 
 // forge changes a number in the checkpoint, or removes a key, and corrects the

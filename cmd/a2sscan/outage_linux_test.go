@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -32,11 +31,11 @@ var outages = flag.Int("outages", 0, "how many times `N` TestOutages has each ou
 // address of 10.99.0.0/16 is a server; a scan runs in the other.
 type testNet struct {
 	*testing.T
-	calls   chan func()      // run in the namespace of the scan
-	servers *ipv4.PacketConn // in the namespace of the servers
-	names   net.PacketConn   // there, a name server
-	asked   atomic.Int64     // requests that came for INFO
-	when    int64            // how many of them cause the event
+	do      func(func() error) error // calls a function in the namespace of the scan
+	servers *ipv4.PacketConn         // in the namespace of the servers
+	names   net.PacketConn           // there, a name server
+	asked   atomic.Int64             // requests that came for INFO
+	when    int64                    // how many of them cause the event
 	event   chan struct{}
 }
 
@@ -50,20 +49,8 @@ const (
 // newTestNet makes the namespaces, which end with the test. It skips the test if this
 // machine can't make them.
 func newTestNet(t *testing.T) *testNet {
-	n := &testNet{T: t, calls: make(chan func()), event: make(chan struct{})}
-	made := make(chan error)
-	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with its namespace
-		err := n.make()
-		made <- err
-		for call := range n.calls {
-			call()
-		}
-	}()
-	t.Cleanup(func() { close(n.calls) })
-	if err := <-made; err != nil {
-		t.Skipf("SKIPPED, NO OUTAGE WAS TRIED: this needs root, network namespaces, ip and nsenter: %v", err)
-	}
+	n := &testNet{T: t, event: make(chan struct{})}
+	n.do = inOwnThread(t, "NO OUTAGE WAS TRIED: this needs root, network namespaces, ip and nsenter", n.make)
 	t.Cleanup(func() { errors.Join(n.servers.Close(), n.names.Close()) })
 	go n.serve()
 	go n.serveNames()
@@ -160,13 +147,6 @@ func (n *testNet) serveNames() {
 			n.names.WriteTo(packed, from)
 		}
 	}
-}
-
-// do calls f in the namespace of the scan.
-func (n *testNet) do(f func() error) error {
-	done := make(chan error)
-	n.calls <- func() { done <- f() }
-	return <-done
 }
 
 // run runs commands in the namespace of the scan.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -162,6 +163,13 @@ func TestPanelKilled(t *testing.T) {
 			t.Errorf("%d messages are left after %d before; the state has %d of %v", left, stale, id, c.messages)
 		}
 		stale = left
+	}
+	lines, err := os.ReadFile(filepath.Join(dir, "events"))
+	check(t, err)
+	for i, id := range idsIn(t, nil, lines[:bytes.LastIndexByte(lines, '\n')+1]) {
+		if id != int64(i+1) {
+			t.Fatalf("after the kills, event %d in the file has the ID %d", i+1, id)
+		}
 	}
 	if c.edits == 0 || c.refused == 0 {
 		t.Errorf("%d edits, %d refused requests", c.edits, c.refused)

@@ -1,22 +1,17 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	fleetjudge "github.com/a2sscan/a2sscan/bench/fleet/judge"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
 	"github.com/a2sscan/a2sscan/sink"
 	"github.com/a2sscan/a2sscan/wire"
 )
@@ -157,101 +152,9 @@ func countFlags(t *testing.T, cfg fleet.Config, flags map[fleet.Kind]map[string]
 	}
 }
 
-// TestHonestConflicts: a scan counts no conflict because of bad networks and odd servers.
-// The network loses, doubles and delays datagrams, there are servers of every honest kind,
-// and the scan repeats requests.
-func TestHonestConflicts(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name string
-		cfg  fleet.Config
-	}{
-		{"lost", fleet.Config{Loss: 0.05}},
-		{"doubled", fleet.Config{Duplicate: 0.2, DelayMax: 20 * time.Millisecond}},
-		{"everything", fleet.Config{Loss: 0.03, Duplicate: 0.1, Reorder: 0.1, DelayMax: 30 * time.Millisecond}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			test.cfg.Network = netip.MustParsePrefix("127.92.0.0/26")
-			test.cfg.Seed, test.cfg.Kinds = 6, fleet.HonestKinds()
-			cfg, _ := serve(t, test.cfg)
-			census := filepath.Join(t.TempDir(), "census.ndjson")
-			code, _, said := runIn("scan", cfg.Network.String(), "-p", strconv.Itoa(int(cfg.Ports[0])), "--allow-reserved",
-				"-o", census, "-r", "1k", "--cooldown", "500ms", "--timeout", "200ms")
-			if code != console.ExitOK {
-				t.Fatalf("exit code %d: %s", code, said)
-			}
-			if n := readSummary(t, census+".summary.json").Datagrams.Conflicts; n > 0 {
-				t.Errorf("%d conflicts", n)
-			}
-		})
-	}
-}
-
-// TestLateAnswer: a server answers while the last request for its INFO waits for the rate.
-// The scan asks it for the rest and ends.
-func TestLateAnswer(t *testing.T) {
-	t.Parallel()
-	late, busy := listenUDP(t), listenUDP(t)
-	scanner := make(chan net.Addr, 1)
-	// The follow-ups to the busy server go out before the retry at the late one.
-	go serveUDP(busy, func(n int, from net.Addr, req wire.Request) []byte {
-		if n == 6 {
-			scanner <- from
-		}
-		return wire.AppendChallenge(nil, wire.Challenge(n))
-	})
-	go serveUDP(late, func(n int, from net.Addr, req wire.Request) []byte {
-		switch req.Kind {
-		case wire.KindPlayersRequest:
-			return wire.AppendPlayers(nil, 0, nil)
-		case wire.KindRulesRequest:
-			return wire.AppendRules(nil, 0, nil)
-		}
-		if n > 1 {
-			return infoReply // on a slow machine, the last request may go out before the answer
-		}
-		return nil
-	})
-	go func() { late.WriteTo(infoReply, <-scanner) }()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	out, err := exec.CommandContext(ctx, "a2sscan", "scan", "-q", "--allow-reserved", "--timeout", "1s", "--cooldown", "0",
-		"--retries", "1", "-r", "2", "--per-address-rate", "0", "--order", "input", late.LocalAddr().String(), busy.LocalAddr().String()).Output()
-	if err != nil {
-		t.Fatalf("%v, %v\n%s", ctx.Err(), err, out)
-	}
-	if !strings.Contains(string(out), `"addr":"`+late.LocalAddr().String()+`"`) || strings.Count(string(out), `"status":"ok"`) != 1 {
-		t.Errorf("%s", out)
-	}
-}
-
+// infoReply is an answer to a request for INFO.
 var infoReply = wire.AppendInfo(nil, &wire.Info{
 	Format: wire.FormatSource, Name: []byte("late"), Has: wire.HasProtocol | wire.HasName | wire.HasMap | wire.HasFolder |
 		wire.HasGame | wire.HasAppID | wire.HasPlayers | wire.HasMaxPlayers | wire.HasBots | wire.HasServerType |
 		wire.HasEnvironment | wire.HasPassword | wire.HasVAC | wire.HasVersion,
 })
-
-func listenUDP(t *testing.T) net.PacketConn {
-	t.Helper()
-	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	check(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// serveUDP replies to the requests that come, which it counts from 1, until c is closed.
-func serveUDP(c net.PacketConn, reply func(n int, from net.Addr, req wire.Request) []byte) {
-	b := make([]byte, 64)
-	for n := 1; ; n++ {
-		size, from, err := c.ReadFrom(b)
-		if err != nil {
-			return
-		}
-		if req, err := wire.DecodeRequest(b[:size]); err == nil {
-			if answer := reply(n, from, req); answer != nil {
-				c.WriteTo(answer, from)
-			}
-		}
-	}
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"net/netip"
@@ -21,7 +20,6 @@ import (
 
 	"github.com/a2sscan/a2sscan/bench/fleet"
 	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/console"
-	"github.com/a2sscan/a2sscan/cmd/a2sscan/internal/ledger"
 )
 
 // serve runs a fleet until the test ends. If cfg has no ports, the fleet uses a free
@@ -152,13 +150,7 @@ func TestInterruptRest(t *testing.T) {
 	p.interrupt()
 	p.wait(p.err, "interrupt again to end at once")
 	_, errs := p.end(console.ExitInterrupted)
-	text, err := os.ReadFile(path)
-	check(t, err)
-	var sum struct {
-		Targets ledger.TargetCounts `json:"targets"`
-	}
-	check(t, json.Unmarshal(text, &sum))
-	l := sum.Targets
+	l := readSummary(t, path).Targets
 	if l.Unread == 0 || l.Finished+l.Left() != 4096 {
 		t.Errorf("%v", l)
 	}
@@ -368,20 +360,8 @@ func TestControls(t *testing.T) {
 			t.Errorf("no %q in\n%s", has, rest)
 		}
 	}
-	checkChanges(t, out+".summary.json")
-}
-
-// checkChanges checks that a summary has both changes of the rate.
-func checkChanges(t *testing.T, path string) {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	check(t, err)
-	var sum struct {
-		RateAsked   float64         `json:"rate_asked"`
-		RateChanges []ledger.Change `json:"rate_changes"`
-	}
-	check(t, json.Unmarshal(text, &sum))
-	if c := sum.RateChanges; len(c) != 2 || c[0].From != 500 || c[1].To != sum.RateAsked || int(c[1].To+0.5) != 495 {
+	sum := readSummary(t, out+".summary.json")
+	if c := sum.Changes; len(c) != 2 || c[0].From != 500 || c[1].To != *sum.RateAsked || int(c[1].To+0.5) != 495 {
 		t.Errorf("%+v", sum)
 	}
 }

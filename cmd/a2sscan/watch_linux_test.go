@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -44,7 +43,6 @@ var (
 	lifeFull    = flag.Duration("life-full", 20*time.Second, "cycle of full checks of TestWatchLife")
 	lifeFor     = flag.Duration("life-for", 27*time.Second, "duration of TestWatchLife")
 	lifeStrict  = flag.Bool("life-strict", false, "fail TestWatchLife if something is reported late or not at all, as on a busy machine")
-	lifeKills   = flag.Int("life-kills", 0, "kill the watch so many times in TestWatchLife")
 	lifeRate    = flag.String("life-rate", "5k", "rate of TestWatchLife")
 	lifeWindows = flag.Int("life-windows", 10, "in TestWatchLife, one of so many servers is in a window of maintenance; 0: none")
 )
@@ -168,7 +166,7 @@ func (w *window) has(addr string) bool {
 }
 
 // TestWatchLife watches a fleet to whose servers things happen, and compares the events with
-// them. Kills, if there are any, may delay an event, but no event is lost or written twice.
+// them.
 func TestWatchLife(t *testing.T) {
 	t.Parallel()
 	skipShort(t)
@@ -200,34 +198,23 @@ func TestWatchLife(t *testing.T) {
 		judge.readTruth(&truth)
 		judge.witness = newWitness(t, judge.healthy(fl.Config()))
 	})
-	var status watch.Status
-	for over := false; !over; {
-		status = runWatch(t, args, func() (d time.Duration, kill bool) {
-			begin()
-			until := judge.end
-			if judge.kills < *lifeKills {
-				until = time.Now().Add(*lifeFor/time.Duration(*lifeKills+1) + time.Duration(rand.IntN(1000))*time.Millisecond)
-			}
-			if kill = until.Before(judge.end); kill {
-				judge.kills++
-			}
-			over = !kill
-			return time.Until(until), kill
-		})
-	}
+	status := runWatch(t, args, func() time.Duration {
+		begin()
+		return time.Until(judge.end)
+	})
 	judge.readEvents(output)
 	judge.outages()
 	judge.flaps()
 	judge.others()
 	judge.stored(state, hook)
 	cycles := (lifeFor.Seconds() - 1) / lifeEvery.Seconds()
-	t.Logf("%d servers, %d kills, %d events, %.2f datagrams a server and cycle", status.Servers, judge.kills, len(judge.events),
+	t.Logf("%d servers, %d events, %.2f datagrams a server and cycle", status.Servers, len(judge.events),
 		float64(status.Sent)/float64(status.Servers)/cycles)
 }
 
 // runWatch runs the program, and returns its last status. When the program sends its first
-// datagram, begun says how long it may run, and whether it is killed then.
-func runWatch(t *testing.T, args []string, begun func() (d time.Duration, kill bool)) (status watch.Status) {
+// datagram, begun says how long it may run.
+func runWatch(t *testing.T, args []string, begun func() time.Duration) (status watch.Status) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "a2sscan", args...)
 	said, err := cmd.StderrPipe()
@@ -236,29 +223,21 @@ func runWatch(t *testing.T, args []string, begun func() (d time.Duration, kill b
 	}
 	check(t, err)
 	var end *time.Timer
-	killed := false
 	lines := bufio.NewScanner(said)
 	for lines.Scan() {
 		if json.Unmarshal(lines.Bytes(), &status) != nil {
 			t.Log(lines.Text())
 		}
 		if end == nil && status.Sent > 0 {
-			var d time.Duration
-			how := syscall.SIGTERM
-			if d, killed = begun(); killed {
-				how = syscall.SIGKILL
-			}
-			end = time.AfterFunc(d, func() { _ = cmd.Process.Signal(how) })
+			end = time.AfterFunc(begun(), func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 			defer end.Stop()
 		}
 	}
-	if err := cmd.Wait(); end == nil || err != nil && !killed {
+	if err := cmd.Wait(); end == nil || err != nil {
 		t.Fatalf("watch: %v", err)
 	}
-	if !killed {
-		u := cmd.ProcessState
-		t.Logf("user %v, system %v, peak %d MiB", u.UserTime(), u.SystemTime(), peakOf(cmd)>>20)
-	}
+	u := cmd.ProcessState
+	t.Logf("user %v, system %v, peak %d MiB", u.UserTime(), u.SystemTime(), u.SysUsage().(*syscall.Rusage).Maxrss>>10)
 	return status
 }
 
@@ -266,7 +245,6 @@ func runWatch(t *testing.T, args []string, begun func() (d time.Duration, kill b
 type lifeJudge struct {
 	*testing.T
 	every    time.Duration
-	kills    int
 	begin    time.Time
 	end      time.Time
 	window   window
@@ -391,8 +369,8 @@ func (j *lifeJudge) outages() {
 		}
 	}
 	j.Logf("%d events down are planned", maintained)
-	if len(late) == 0 || j.kills > 0 {
-		j.Logf("%d of %d outages reported, with %d kills", due-missed, due, j.kills)
+	if len(late) == 0 {
+		j.Logf("%d of %d outages reported", due-missed, due)
 		return
 	}
 	slices.Sort(late)
@@ -424,7 +402,7 @@ func (j *lifeJudge) flaps() {
 			}
 			lasting := map[string]int{"down": 2*lifeDownAfter - 1, "up": lifeDownAfter}[e.Kind]
 			atEnd := e.Reported.After(j.end.Add(-2 * time.Second)) // what is held back then is reported
-			if i >= 2 && !atEnd && e.Reported.Before(all[0].Reported.Add(lifeDamp-time.Second)) && length < time.Duration(lasting)*j.every-j.every/4 && j.kills == 0 {
+			if i >= 2 && !atEnd && e.Reported.Before(all[0].Reported.Add(lifeDamp-time.Second)) && length < time.Duration(lasting)*j.every-j.every/4 {
 				j.wrong("not damped", e, silences)
 			}
 		}
@@ -442,7 +420,7 @@ func (j *lifeJudge) flaps() {
 		}
 	}
 	j.Logf("%d servers flap: %d events, %d of %d lasting silences reported", len(j.silences), reported, due-missed, due)
-	if len(late) > 0 && j.kills == 0 {
+	if len(late) > 0 {
 		latest := slices.Max(late)
 		j.Logf("the latest after %v", latest)
 		if *lifeStrict && latest > (2*lifeDownAfter+1)*j.every+5*time.Second {
@@ -534,8 +512,8 @@ func (j *lifeJudge) stored(path string, hook *receiver) {
 			j.Errorf("a POST has %+v", e)
 		}
 	}
-	if again > j.kills {
-		j.Errorf("%d POSTs repeat an event, after %d kills", again, j.kills)
+	if again > 0 {
+		j.Errorf("%d POSTs repeat an event", again)
 	}
 	j.Logf("%d events, in %d POSTs, of which %d repeated others", len(j.events), len(hook.posts), again)
 
@@ -570,14 +548,6 @@ func (j *lifeJudge) stored(path string, hook *receiver) {
 	}
 }
 
-// peakOf returns the peak of the memory of a process that has ended, in bytes.
-func peakOf(cmd *exec.Cmd) int64 {
-	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		return u.Maxrss << 10
-	}
-	return 0
-}
-
 // TestLivePage: a watch shows its servers on its page, with a state and without, and ends
 // although the page is open. With the state, the next watch shows the history of this one.
 func TestLivePage(t *testing.T) {
@@ -594,7 +564,7 @@ func TestLivePage(t *testing.T) {
 		"--page-title", "Ours & <theirs>", "--page-link", "https://example.org/?a=1&b=2", "--status", "none", "-o", filepath.Join(t.TempDir(), "events.ndjson")}
 	for _, more := range [][]string{nil, {"--state", filepath.Join(t.TempDir(), "watch.db")}} {
 		page := startPage(t, append(args[:len(args):len(args)], more...))
-		all := page.until(t, "/api/stats", `"down":0,"planned":0,"silent":1,"unanswered":0,"unknown":0`)
+		all := page.until("/api/stats", `"down":0,"planned":0,"silent":1,"unanswered":0,"unknown":0`)
 		servers := 0
 		if _, err := fmt.Sscanf(all[strings.Index(all, `"up"`):], `"up":%d`, &servers); err != nil || servers < 14 {
 			t.Fatalf("%d servers, %v: %s", servers, err, all)
@@ -604,11 +574,11 @@ func TestLivePage(t *testing.T) {
 			"/api/events": `"last":`, "/api/schema": "$defs", "/healthz": "watching",
 			"/metrics": fmt.Sprintf(`a2sscan_watch_servers{status="up"} %d`, servers),
 		} {
-			if text := page.get(t, path, "", 200); !strings.Contains(text, want) {
-				t.Errorf("%s lacks %s:\n%.500s", path, want, text)
+			if status, text := page.get(path, ""); status != 200 || !strings.Contains(text, want) {
+				t.Errorf("%s: %d, lacks %s:\n%.500s", path, status, want, text)
 			}
 		}
-		front := page.get(t, "/", "status.example.org", 200)
+		_, front := page.get("/", "status.example.org")
 		for _, want := range []string{
 			`<a href="https://example.org/?a=1&amp;b=2" rel="noopener">example.org</a>`, `<bdi>Survival &lt;Main&gt;</bdi></a></td><td role="cell" data-label="Status"><b class="state silent">`,
 		} {
@@ -619,13 +589,15 @@ func TestLivePage(t *testing.T) {
 		if strings.Contains(front, "another name") {
 			t.Error("a server that has a name is shown with that of the list")
 		}
-		page.get(t, "/", "evil.example", 421)
-		page.end(t)
+		if status, _ := page.get("/", "evil.example"); status != 421 {
+			t.Errorf("another name is answered with %d", status)
+		}
+		endsSoon(t, page.cmd, 1, console.ExitOK)
 		if more != nil {
 			page = startPage(t, append(args[:len(args):len(args)], more...))
-			page.until(t, "/api/stats", fmt.Sprintf(`"up":%d,`, servers))
-			page.until(t, "/api/servers/127.144.0.1:"+port, `"answer":{`)
-			page.end(t)
+			page.until("/api/stats", fmt.Sprintf(`"up":%d,`, servers))
+			page.until("/api/servers/127.144.0.1:"+port, `"answer":{`)
+			endsSoon(t, page.cmd, 1, console.ExitOK)
 		}
 	}
 }
@@ -678,69 +650,44 @@ func TestUptimeTable(t *testing.T) {
 
 // livePage is a watch that runs.
 type livePage struct {
-	cmd *exec.Cmd
+	*process
 	url string
 }
 
 // startPage starts a watch and waits for its page.
 func startPage(t *testing.T, args []string) *livePage {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	t.Cleanup(cancel)
-	p := &livePage{cmd: exec.CommandContext(ctx, "a2sscan", args...)}
-	stderr, err := p.cmd.StderrPipe()
-	check(t, err)
-	check(t, p.cmd.Start())
-	lines := bufio.NewScanner(stderr)
-	for p.url == "" && lines.Scan() {
-		_, p.url, _ = strings.Cut(lines.Text(), "live page: ")
-	}
-	p.url = strings.TrimSuffix(p.url, "/")
-	go io.Copy(io.Discard, stderr)
-	return p
+	p := startScan(t, args...)
+	_, url, _ := strings.Cut(p.wait(p.err, "live page: "), "live page: ")
+	go io.Copy(io.Discard, p.err)
+	return &livePage{p, strings.TrimSuffix(url, "/\n")}
 }
 
 // get asks the page, under a name if that is not empty.
-func (p *livePage) get(t *testing.T, path, host string, want int) string {
-	t.Helper()
+func (p *livePage) get(path, host string) (status int, text string) {
+	p.Helper()
 	r, err := http.NewRequest("GET", p.url+path, nil)
-	check(t, err)
+	check(p, err)
 	r.Host = host
 	answer, err := http.DefaultClient.Do(r)
-	check(t, err)
+	check(p, err)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != want {
-		t.Errorf("%s for %q: %s, %v", path, host, answer.Status, err)
-	}
-	return string(text)
+	b, err := io.ReadAll(answer.Body)
+	check(p, err)
+	return answer.StatusCode, string(b)
 }
 
 // until asks until the answer has a text.
-func (p *livePage) until(t *testing.T, path, want string) (text string) {
-	t.Helper()
+func (p *livePage) until(path, want string) (text string) {
+	p.Helper()
 	for range 600 {
-		r, err := http.Get(p.url + path)
-		if err == nil {
-			b, _ := io.ReadAll(r.Body)
-			r.Body.Close()
-			if text = string(b); strings.Contains(text, want) {
-				return text
-			}
+		if _, text = p.get(path, ""); strings.Contains(text, want) {
+			return text
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	t.Fatalf("%s never has %s:\n%.500s", path, want, text)
+	p.Fatalf("%s never has %s:\n%.500s", path, want, text)
 	return text
-}
-
-// end ends the watch as a service manager does.
-func (p *livePage) end(t *testing.T) {
-	t.Helper()
-	check(t, p.cmd.Process.Signal(syscall.SIGTERM))
-	if err := p.cmd.Wait(); err != nil && p.cmd.ProcessState.ExitCode() != 4 {
-		t.Errorf("the watch ended with %v", err)
-	}
 }
 
 // renamed are servers that have another, long name in each second. They count the checks.
@@ -827,25 +774,12 @@ func startSaying(t *testing.T, cmd *exec.Cmd) *os.File {
 // endsSoon sends SIGTERM, and waits for the end of a process that a stalled reader must not hold up.
 func endsSoon(t *testing.T, cmd *exec.Cmd, signals, code int) {
 	t.Helper()
-	begin, ended := time.Now(), make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	begin := time.Now()
 	check(t, cmd.Process.Signal(syscall.SIGTERM))
-	var again <-chan time.Time
 	if signals > 1 { // a second signal soon after the first may be lost, so it is repeated
-		again = time.Tick(300 * time.Millisecond)
+		defer console.Every(300*time.Millisecond, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })()
 	}
-	late := time.After(10 * time.Minute)
-	for over := false; !over; {
-		select {
-		case <-ended:
-			over = true
-		case <-again:
-			_ = cmd.Process.Signal(syscall.SIGTERM) // the process may have ended
-		case <-late:
-			cmd.Process.Kill()
-			t.Fatal("the process does not end")
-		}
-	}
+	cmd.Wait()
 	t.Logf("ended %v after the signal", time.Since(begin))
 	if got := cmd.ProcessState.ExitCode(); got != code {
 		t.Errorf("exit code %d, want %d", got, code)
