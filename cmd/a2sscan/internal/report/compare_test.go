@@ -120,3 +120,15 @@ func TestImportant(t *testing.T) {
 		t.Errorf("%v, %v", up.Of("b"), up.Of("c"))
 	}
 }
+
+// TestImportantLimit: games that strangers made up do not fill the memory.
+func TestImportantLimit(t *testing.T) {
+	var m Important
+	for i := range gamesKept + 10 {
+		m.Add(&census.Change{Kind: "new", Game: fmt.Sprint(i)})
+	}
+	m.Add(&census.Change{Kind: "gone", Game: "0"})
+	if len(m.games) != gamesKept || len(m.Of("0")) != 2 {
+		t.Errorf("%d games; %d changes of the first", len(m.games), len(m.Of("0")))
+	}
+}
