@@ -232,7 +232,8 @@ func TestShown(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
-		{percent(1, 0), "–"}, {percent(1, 2), "50%"},
+		{percentOf(0), "0%"}, {percentOf(1), "100%"}, {percentOf(0.5), "50.0%"}, {percentOf(1.25e-7), "< 0.01%"},
+		{percentOf(0.0004), "0.04%"}, {percent(49_985, 50_000), "99.97%"}, {percentOf(0.999999), "> 99.99%"}, {percent(1, 0), "–"},
 		{rounded(12.34), "12.3"}, {rounded(3), "3"}, {rounded(1234.5), "1,235"},
 		{relative(110, 100), "+10.0%"}, {relative(90, 100), "−10.0%"}, {relative(100000, 100001), "±0%"}, {relative(5, 0), "+5"},
 		{signed(3, 10), "−7"},
@@ -258,7 +259,7 @@ func TestTrust(t *testing.T) {
 	*s.Run.Missed = 5000
 	s.Run.Consistent, s.Run.Ended = false, "interrupted"
 	s.Run.Targets.Unfinished = 7
-	want := "[{bad Not complete (interrupted): 7 targets left} {bad Servers that the scan probably missed: 5,000 (4.96%)} {bad The scan's sums do not add up}]"
+	want := "[{bad Not complete (interrupted): 7 targets left} {bad Servers that the scan probably missed: 5,000 (5.0%)} {bad The scan's sums do not add up}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
