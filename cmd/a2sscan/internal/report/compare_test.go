@@ -12,8 +12,10 @@ import (
 // TestPageNumbers: the number of a kind counts the changes that are listed, and
 // volatile changes are counted separately.
 func TestPageNumbers(t *testing.T) {
+	lost := 3.2
 	c := &census.Comparison{
-		Changes:  map[census.Kind]uint64{"map": 162, "mode": 5, "rules": 20},
+		LikelyLost: &lost, Unknown: 7,
+		Changes:  map[census.Kind]uint64{"gone": 9, "map": 162, "mode": 5, "rules": 20},
 		Volatile: map[census.Kind]uint64{"map": 76, "mode": 5},
 	}
 	for _, test := range []struct {
@@ -22,6 +24,8 @@ func TestPageNumbers(t *testing.T) {
 		lines []string
 	}{
 		{"usual", DiffOptions{}, []string{"map 86 and 76 more that --volatile lists", "mode 0 and 5 more that --volatile lists", "rules 20"}},
+		{"lost", DiffOptions{}, []string{"gone 9 about 3 of these servers probably seem gone only because datagrams were lost"}},
+		{"unknown", DiffOptions{}, []string{"unknown 7 new, or in the missing part of the old census"}},
 		{"volatile", DiffOptions{Volatile: true}, []string{"map 162", "mode 5", "rules 20"}},
 		{"one kind", DiffOptions{Kinds: []string{"map"}}, []string{"map 162", "mode 0 and 5 more that --volatile lists", "rules 20"}},
 	} {
