@@ -98,6 +98,22 @@ func TestDiffFindsAll(t *testing.T) {
 	}
 }
 
+// TestLimitGames: games that strangers made up do not fill by_game, and no change is lost.
+func TestLimitGames(t *testing.T) {
+	c := &Comparison{ByGame: map[string]map[Kind]uint64{"": {"gone": 3}, "rust": {"new": 50}}}
+	for i := range 2 * maxGames {
+		c.ByGame[fmt.Sprint(i)] = map[Kind]uint64{"new": 1}
+	}
+	c.limitGames()
+	var all uint64
+	for _, changes := range c.ByGame {
+		all += changes["new"]
+	}
+	if len(c.ByGame) > maxGames || all != 50+2*maxGames || c.ByGame["rust"]["new"] != 50 || c.ByGame[""]["gone"] != 3 {
+		t.Errorf("%d games, %d changes, %v without a game", len(c.ByGame), all, c.ByGame[""])
+	}
+}
+
 // TestDiffDetails: Diff reports the same changes if it holds few rules in memory and
 // reads the censuses several times.
 func TestDiffDetails(t *testing.T) {

@@ -3,8 +3,10 @@ package census
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/a2sscan/a2sscan/scanner"
@@ -24,8 +26,8 @@ type Comparison struct {
 	Changes  map[Kind]uint64 `json:"changes"`
 	Volatile map[Kind]uint64 `json:"volatile"` // number of volatile changes among Changes
 
-	// ByGame counts changes by game and kind, without volatile changes. The key ""
-	// stands for unknown games.
+	// ByGame counts changes by game and kind, without volatile changes, for at most 400
+	// games. The key "" stands for unknown games and for all games that do not fit.
 	ByGame map[string]map[Kind]uint64 `json:"by_game"`
 
 	Compared    uint64 `json:"compared"` // number of servers that answered in both censuses
@@ -137,6 +139,7 @@ func Diff(before, after *Census, kinds []Kind, volatile bool, do func(*Change) e
 		d.pair(was, is)
 	}
 	d.estimateLost()
+	d.out.limitGames()
 	return d.out, d.details(do)
 }
 
@@ -281,4 +284,29 @@ func (d *differ) estimateLost() {
 	if silent > 0 {
 		d.chance = lost / float64(silent)
 	}
+}
+
+// limitGames reduces ByGame to maxGames games: it sums up the games with the fewest
+// changes under the key "".
+func (c *Comparison) limitGames() {
+	if len(c.ByGame) <= maxGames {
+		return
+	}
+	total := map[string]uint64{}
+	for id, kinds := range c.ByGame {
+		for _, n := range kinds {
+			total[id] += n
+		}
+	}
+	ids := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
+		return cmp.Or(cmp.Compare(total[b], total[a]), strings.Compare(a, b))
+	})
+	rest := map[Kind]uint64{}
+	for _, id := range append(ids[maxGames-1:], "") {
+		for kind, n := range c.ByGame[id] {
+			rest[kind] += n
+		}
+		delete(c.ByGame, id)
+	}
+	c.ByGame[""] = rest
 }

@@ -65,7 +65,11 @@ func (how *Printing) prepare(files []string) (err error) {
 		}
 	}
 	twice, once := shown || c.has(inFarm) || c.has(inNoFarm) || c.Farms != nil, census.ReadableOnce(files)
-	if twice && once != "" {
+	switch {
+	case c.has(inFarm) && c.has(inNoFarm), c.has(unflagged) && (c.has(flagged) || c.flags != 0), c.has(inNoFarm) && c.Farms != nil:
+		return console.Fail(console.ExitUsage, "--fakes=%s chooses no server", strings.Join(c.Fakes, ",")).
+			WithHint("a server is chosen only if all words and --farm apply to it")
+	case twice && once != "":
 		return console.Fail(console.ExitUsage, "to find farms, cat must read the census twice, but %s can be read only once", console.Plain(once, 200)).
 			WithHint("write the census to a file first")
 	}
@@ -136,7 +140,7 @@ func (c *Choice) keep() func(line []byte) (bool, error) {
 	}
 }
 
-// SayUnknown warns about each of the games that no record has, and suggests a similar name.
+// SayUnknown warns about each of the games that no record has, and suggests similar names.
 // The keys of seen are the IDs and names of the games in the records, in lower case.
 func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(seen)), func(s string) bool { return s == "" })
@@ -144,9 +148,17 @@ func SayUnknown(t *console.Terminal, games []string, seen map[string]bool) {
 		if seen[strings.ToLower(name)] {
 			continue
 		}
+		var like []string
+		left := slices.Clone(names)
+		for range 3 {
+			if nearest := console.Nearest(name, left); nearest != "" {
+				like = append(like, console.Quoted(nearest, 60))
+				left = slices.DeleteFunc(left, func(s string) bool { return s == nearest })
+			}
+		}
 		t.Say("--game %s: no server of the census runs this game", console.Plain(name, 60))
-		if like := console.Nearest(name, names); like != "" {
-			t.Hint("did you mean %s?", console.Quoted(like, 60))
+		if len(like) > 0 {
+			t.Hint("did you mean %s?", strings.Join(like, " or "))
 		} else {
 			t.Hint("to list the games of a census, run a2sscan stats --by game")
 		}

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"strings"
 	"sync"
+	"syscall"
 
 	// This library reads MaxMind's format, which other publishers use too.
 	"github.com/oschwald/maxminddb-golang/v2"
@@ -62,10 +64,17 @@ func openDatabase(name string) (b *Database, hint string, err error) {
 		return nil, wantedFile, errors.New("this is not a regular file")
 	}
 	mapped, err := maxminddb.Open(name) // maps the file, so that a huge file that is no database takes no memory
-	if err != nil {
+	_, system := errors.AsType[syscall.Errno](err)
+	switch {
+	case err == nil:
+		mapped.Close()
+	case system:
+		return nil, "", err
+	case strings.HasSuffix(err.Error(), "invalid MaxMind DB file"): // the library found no metadata
 		return nil, wantedFile, errors.New("this is not a database in MaxMind's format")
+	default:
+		return nil, "download the file again", fmt.Errorf("the file is damaged: %w", err)
 	}
-	mapped.Close()
 	file, err := os.ReadFile(name)
 	if err != nil {
 		return nil, "", err

@@ -130,6 +130,33 @@ func TestGeoHuge(t *testing.T) {
 	}
 }
 
+// TestGeoUnreadable: the error of a file that can't be used says why.
+func TestGeoUnreadable(t *testing.T) {
+	file, err := os.ReadFile(sample("GeoLite2-City"))
+	check(t, err)
+	at := bytes.LastIndex(file, []byte("MaxMind.com"))
+	for _, test := range []struct {
+		file []byte
+		mode os.FileMode
+		want string
+	}{
+		{file, 0, "permission denied"},
+		{file[:at], 0o600, "this is not a database in MaxMind's format"},
+		{file[:at+50], 0o600, "the file is damaged: "},
+		{file[at-1000:], 0o600, "the file is damaged: "},
+	} {
+		name := filepath.Join(t.TempDir(), "a.mmdb")
+		check(t, os.WriteFile(name, test.file, test.mode))
+		if f, err := os.Open(name); err == nil && test.mode == 0 {
+			f.Close()
+			continue // this user may read all files
+		}
+		if _, err := OpenDatabases([]string{name}); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v, want %s", err, test.want)
+		}
+	}
+}
+
 // TestGeoDamaged: newDatabase rejects a truncated database. It rejects a database with
 // a changed byte, or the database answers as far as it can, counts damaged entries, and
 // never panics.

@@ -85,7 +85,11 @@ func (m *merger) gap(problems []string) error {
 		return nil
 	}
 	m.term.ClearStatus()
-	for _, p := range problems {
+	for i, p := range problems {
+		if i == 20 {
+			m.term.Say("and %s", console.Plural(uint64(len(problems)-i), "more problem"))
+			break
+		}
 		m.term.Say("%s", console.Plain(p, 400))
 	}
 	return console.Fail(console.ExitNumbers, "the parts do not form one census").

@@ -140,6 +140,8 @@ var refusals = []struct {
 }{
 	{name: "a shard of another number", want: "DIR/s1.ndjson.zst is shard 1/4, but DIR/s0.ndjson.zst belongs to a scan of 3 shards",
 		change: func(s []*shard) []*shard { s[1].sum.Plan.(*somePlan).Shard = "1/4"; return s }},
+	{name: "almost all shards are missing", want: "shard 20/4096 is missing\na2sscan: and 4,075 more problems\n",
+		change: func(s []*shard) []*shard { s[0].sum.Plan.(*somePlan).Shard = "0/4096"; return s[:1] }},
 	{name: "a summary has no plan", want: "DIR/s1.ndjson.zst: the summary has no plan, because another version of a2sscan wrote it",
 		change: func(s []*shard) []*shard { s[1].sum.Plan = nil; return s }},
 	{name: "a summary has a shard that does not exist", want: "DIR/s1.ndjson.zst: ",

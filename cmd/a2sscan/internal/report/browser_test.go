@@ -196,7 +196,7 @@ func checkTimelines(t *testing.T, b *tab) {
 			done(Array.from(document.querySelectorAll(%q), r => r.textContent).join("|")))))`, selector+" .u-series"))
 	}
 	const titles = `charts.map(c => c.axes.map(a => a.label).join("/")).join("|")`
-	want := "Start of the scan, UTC/People|Start of the scan, UTC/Servers|Start of the scan, UTC/People"
+	want := "Start of the scan, UTC/People|Start of the scan, UTC/Servers|Start of the scan, UTC/People|Start of the scan, UTC/Share of the servers|"
 	if got := browser.Eval[string](b.Tab, titles); !strings.HasPrefix(got, want) {
 		t.Errorf("titles of axes: %q", got)
 	}
@@ -208,6 +208,7 @@ func checkTimelines(t *testing.T, b *tab) {
 	}{
 		{people, 0.9999, []string{"20 Nov 2026", "All490,485 people", "Without farms468,985 people"}},
 		{people, 0.001, []string{"21 Nov 2025", "All"}},
+		{"#versions figure", 0.9999, []string{"20 Nov 2026", "1.41.1.2", "%"}},
 	} {
 		pointer(input.DispatchMouseEventTypeMouseMoved, test.selector, test.x)
 		got := legend(test.selector)
@@ -244,7 +245,7 @@ func checkHostile(t *testing.T, b *tab) {
 		if got := browser.Eval[[]string](b.Tab, strange); len(got) > 0 {
 			t.Errorf("elements from names: %q", got)
 		}
-		if got := browser.Eval[[]int](b.Tab, `[document.scripts.length, document.styleSheets.length, document.forms.length, document.links.length - document.querySelectorAll("nav a, .skip, .suspect").length]`); !slices.Equal(got, []int{5, 1, 1, 0}) {
+		if got := browser.Eval[[]int](b.Tab, `[document.scripts.length, document.styleSheets.length, document.forms.length, document.links.length - document.querySelectorAll("nav a, .skip, .suspect").length]`); !slices.Equal(got, []int{11, 1, 1, 0}) {
 			t.Errorf("scripts, style sheets, forms, links: %v", got)
 		}
 	}

@@ -12,8 +12,10 @@ import (
 // TestPageNumbers: the number of a kind counts the changes that are listed, and
 // volatile changes are counted separately.
 func TestPageNumbers(t *testing.T) {
+	lost := 3.2
 	c := &census.Comparison{
-		Changes:  map[census.Kind]uint64{"map": 162, "mode": 5, "rules": 20},
+		LikelyLost: &lost, Unknown: 7,
+		Changes:  map[census.Kind]uint64{"gone": 9, "map": 162, "mode": 5, "rules": 20},
 		Volatile: map[census.Kind]uint64{"map": 76, "mode": 5},
 	}
 	for _, test := range []struct {
@@ -22,6 +24,8 @@ func TestPageNumbers(t *testing.T) {
 		lines []string
 	}{
 		{"usual", DiffOptions{}, []string{"map 86 and 76 more that --volatile lists", "mode 0 and 5 more that --volatile lists", "rules 20"}},
+		{"lost", DiffOptions{}, []string{"gone 9 about 3 of these servers probably seem gone only because datagrams were lost"}},
+		{"unknown", DiffOptions{}, []string{"unknown 7 new, or in the missing part of the old census"}},
 		{"volatile", DiffOptions{Volatile: true}, []string{"map 162", "mode 5", "rules 20"}},
 		{"one kind", DiffOptions{Kinds: []string{"map"}}, []string{"map 162", "mode 0 and 5 more that --volatile lists", "rules 20"}},
 	} {
@@ -118,5 +122,17 @@ func TestImportant(t *testing.T) {
 	}
 	if addrs(up.Of("b")) != "b" || up.Of("c") != nil {
 		t.Errorf("%v, %v", up.Of("b"), up.Of("c"))
+	}
+}
+
+// TestImportantLimit: games that strangers made up do not fill the memory.
+func TestImportantLimit(t *testing.T) {
+	var m Important
+	for i := range gamesKept + 10 {
+		m.Add(&census.Change{Kind: "new", Game: fmt.Sprint(i)})
+	}
+	m.Add(&census.Change{Kind: "gone", Game: "0"})
+	if len(m.games) != gamesKept || len(m.Of("0")) != 2 {
+		t.Errorf("%d games; %d changes of the first", len(m.games), len(m.Of("0")))
 	}
 }

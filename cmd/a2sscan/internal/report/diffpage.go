@@ -30,8 +30,14 @@ func writePage(out io.Writer, c *census.Comparison, o *DiffOptions, important *I
 			} else if volatile > 0 {
 				note = fmt.Sprintf("  and %s more that --volatile lists", console.Grouped(volatile))
 			}
+			if k.Kind == "gone" && c.LikelyLost != nil && *c.LikelyLost >= 0.5 {
+				note = fmt.Sprintf("  about %.0f of these servers probably seem gone only because datagrams were lost", *c.LikelyLost)
+			}
 			fmt.Fprintf(out, "  %-*s %12s%s\n", width, KindText(k.Kind), console.Grouped(n), note)
 		}
+	}
+	if c.Unknown > 0 {
+		fmt.Fprintf(out, "  %-*s %12s  new, or in the missing part of the old census\n", width, "unknown", console.Grouped(c.Unknown))
 	}
 	fmt.Fprintf(out, "  %-*s %12s  apart from people and map rotations\n\n", width, "unchanged", console.Grouped(c.Same))
 	fmt.Fprintln(out, strings.Join(console.Wrap(routine(c), screen, 0), "\n"))

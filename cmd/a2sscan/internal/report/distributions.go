@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -86,7 +87,7 @@ func distributions(s *census.Stats) (all []distribution) {
 		}
 		one := distribution{Title: chart.title, Value: chart.value, Axis: chart.value, Bins: histogram(chart.unit, d)}
 		one.Text = fmt.Sprintf("Half of the servers have at most %s%s, nine of ten at most %s%s. %s",
-			rounded(d.P50), chart.unit, rounded(d.P90), chart.unit, chart.note)
+			rounded(d.P50), cmp.Or(chart.unit, " places"), rounded(d.P90), cmp.Or(chart.unit, " places"), chart.note)
 		if chart.unit != "" {
 			one.Axis += " in " + strings.TrimSpace(chart.unit)
 		}

@@ -136,7 +136,7 @@ func trust(s *census.Stats) (all []statement) {
 	share, known := missedShare(s)
 	missed := statement{"warn", "The number of missed servers can’t be estimated"}
 	if known {
-		missed = statement{"good", fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), console.ExactPercent(share))}
+		missed = statement{"good", fmt.Sprintf("Servers that the scan probably missed: %s (%s)", rounded(*r.Missed), percentOf(share))}
 	}
 	if share > lossy {
 		missed.Class = "bad"

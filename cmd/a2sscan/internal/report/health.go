@@ -21,9 +21,9 @@ type row struct {
 
 func facts(s *census.Stats) (facts []fact) {
 	if r := s.Run; r != nil {
-		facts = []fact{{"Hit rate", console.ExactPercent(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
+		facts = []fact{{"Hit rate", percentOf(r.HitRate), number(r.Answered) + " of " + number(r.Asked) + " targets answered"}}
 		if r.Chance != nil {
-			facts = append(facts, fact{"Requests answered", console.ExactPercent(*r.Chance), "of the requests to live servers"})
+			facts = append(facts, fact{"Requests answered", percentOf(*r.Chance), "of the requests to live servers"})
 		}
 		rate := fact{"Rate", console.Short(r.RateReached) + "/s", "datagrams sent"}
 		if r.RateAsked != nil {

@@ -13,6 +13,7 @@ import (
 const (
 	sparkNights  = 30
 	historyGames = 5 // number of games in the chart
+	nightDate    = "2 Jan 2006 15:04"
 )
 
 // History has the data of past nights that the page shows.
@@ -24,7 +25,8 @@ type pastNight struct {
 	distinct     uint64  // number of different games
 	lost         float64 // NaN if not known
 	doubtful     bool
-	games        map[string]uint64 // people by game
+	games        map[string]uint64            // people by game
+	versions     map[string]map[string]uint64 // servers by game and version
 }
 
 // Add adds a night. Nights may come in any order. If two nights have the same time, the
@@ -84,13 +86,19 @@ func total(groups []census.Group) (all census.Sums) {
 func newPastNight(s *census.Stats) pastNight {
 	n := pastNight{
 		time: night(s), all: s.All, without: s.WithoutFarms, doubtful: doubtful(s),
-		distinct: s.Games.Distinct, games: map[string]uint64{}, lost: math.NaN(),
+		distinct: s.Games.Distinct, games: map[string]uint64{}, versions: map[string]map[string]uint64{}, lost: math.NaN(),
 	}
 	if s.Run != nil && s.Run.Missed != nil {
 		n.lost = *s.Run.Missed
 	}
 	for _, g := range s.Games.Top {
 		n.games[g.ID] = g.People
+	}
+	for _, g := range s.Versions.Top {
+		if n.versions[g.Game] == nil {
+			n.versions[g.Game] = map[string]uint64{}
+		}
+		n.versions[g.Game][g.Name] += g.Servers
 	}
 	return n
 }
@@ -157,7 +165,7 @@ func (h *History) view(s *census.Stats, names map[string]string) *historyView {
 	}
 	for i := range h.nights {
 		n := &h.nights[i]
-		row := nightRow{Date: n.time.Format("2 Jan 2006 15:04")}
+		row := nightRow{Date: n.time.Format(nightDate)}
 		if n.doubtful {
 			v.Doubtful++
 			row.Note = "too low"

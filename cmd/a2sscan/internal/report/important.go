@@ -7,7 +7,10 @@ import (
 	"github.com/a2sscan/a2sscan/sink/census"
 )
 
-const changesKept = 8 // maximum number of changes of a game
+const (
+	changesKept = 8 // maximum number of changes of a game
+	gamesKept   = 4000
+)
 
 // Important has the most important changes of each game: see weight. It ignores changes of
 // kind "challenge".
@@ -23,6 +26,8 @@ func (m *Important) Add(c *census.Change) {
 	case c.Kind == "challenge":
 		return
 	case full && weight(c) <= weight(&all[len(all)-1]):
+		return
+	case all == nil && len(m.games) == gamesKept: // limits the number of games, because strangers may invent games
 		return
 	case m.games == nil:
 		m.games = map[string][]census.Change{}

@@ -89,6 +89,7 @@ func Write(w io.Writer, in *Input) (size, listed int, err error) {
 		Countries: countries(s),
 		Networks:  newGroupTable("Network", &s.Networks, nil, networksShown),
 		Versions:  newGroupTable("Version", &s.Versions, names, versionsShown),
+		Adoption:  in.History.versions(s, names),
 		Systems:   systems(s),
 		Suspects:  in.Servers.suspectLists(s),
 	}
@@ -118,8 +119,9 @@ type page struct {
 	Tiles                []tile
 	People               []part // people by game
 
-	Changes *changes
-	History *historyView
+	Changes  *changes
+	History  *historyView
+	Adoption []versionChart
 
 	Games, Maps, Modes, Versions *groupTable
 	Countries, Networks          *groupTable

@@ -205,7 +205,7 @@ func hostileStats(s *census.Stats) {
 // page.
 func TestHostile(t *testing.T) {
 	html := rendered(t, hostileInput())
-	for tag, want := range map[string]int{"<script": 5, "</script": 5, "<style": 1, "<base": 0, "<img": 0, "<link": 1, "<title>": -1, "<!--": 0} {
+	for tag, want := range map[string]int{"<script": 11, "</script": 11, "<style": 1, "<base": 0, "<img": 0, "<link": 1, "<title>": -1, "<!--": 0} {
 		if got := bytes.Count(bytes.ToLower(html), []byte(tag)); want >= 0 && got != want {
 			t.Errorf("%d of %s, want %d", got, tag, want)
 		}
@@ -232,7 +232,8 @@ func TestShown(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
-		{percent(1, 0), "–"}, {percent(1, 2), "50%"},
+		{percentOf(0), "0%"}, {percentOf(1), "100%"}, {percentOf(0.5), "50.0%"}, {percentOf(1.25e-7), "< 0.01%"},
+		{percentOf(0.0004), "0.04%"}, {percent(49_985, 50_000), "99.97%"}, {percentOf(0.999999), "> 99.99%"}, {percent(1, 0), "–"},
 		{rounded(12.34), "12.3"}, {rounded(3), "3"}, {rounded(1234.5), "1,235"},
 		{relative(110, 100), "+10.0%"}, {relative(90, 100), "−10.0%"}, {relative(100000, 100001), "±0%"}, {relative(5, 0), "+5"},
 		{signed(3, 10), "−7"},
@@ -258,7 +259,7 @@ func TestTrust(t *testing.T) {
 	*s.Run.Missed = 5000
 	s.Run.Consistent, s.Run.Ended = false, "interrupted"
 	s.Run.Targets.Unfinished = 7
-	want := "[{bad Not complete (interrupted): 7 targets left} {bad Servers that the scan probably missed: 5,000 (4.96%)} {bad The scan's sums do not add up}]"
+	want := "[{bad Not complete (interrupted): 7 targets left} {bad Servers that the scan probably missed: 5,000 (5.0%)} {bad The scan's sums do not add up}]"
 	if got := fmt.Sprint(trust(s)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
@@ -338,9 +339,13 @@ func TestHistory(t *testing.T) {
 	if v.Doubtful != 1 || len(v.People.Low) != 1 || len(people) != 6 || people[0] == nil || people[1] != nil || people[2] == nil {
 		t.Errorf("doubtful %d, %+v", v.Doubtful, v.People)
 	}
+	versions := h.versions(sampleStats(0), nil)
+	if len(versions) != versionGames || len(versions[0].Chart.Series) != len(versions[0].Columns) || len(versions[0].Rows) != 5 {
+		t.Errorf("%d charts of versions, the first %+v", len(versions), versions[0])
+	}
 	var one History
 	one.Add(sampleStats(0))
-	if one.view(sampleStats(0), nil) != nil {
+	if one.view(sampleStats(0), nil) != nil || one.versions(sampleStats(0), nil) != nil {
 		t.Error("a single night has a history")
 	}
 }
@@ -530,7 +535,7 @@ func TestPictures(t *testing.T) {
 	if peopleByGame(&census.Stats{}) != nil {
 		t.Error("a census without people has a picture")
 	}
-	d := &census.Distribution{Servers: 30}
+	d := &census.Distribution{Servers: 30, P50: 32, P90: 64}
 	for i := range 20 {
 		d.Bins = append(d.Bins, census.Bin{From: float64(i), Servers: uint64(i % 3 * 10)})
 	}
@@ -549,6 +554,9 @@ func TestPictures(t *testing.T) {
 	}
 	if labelled == 0 || labelled > labels {
 		t.Errorf("%d labels", labelled)
+	}
+	if got := distributions(&census.Stats{Capacity: d})[0].Text; got != "Half of the servers have at most 32 places, nine of ten at most 64 places. " {
+		t.Errorf("%q", got)
 	}
 	for most, want := range map[uint64]float64{0: 2, 1: 2, 2: 2, 3: 4, 5: 10, 11: 20, 21: 40, 41: 100, 99_999: 100_000, 100_001: 200_000} {
 		if got := axisEnd(most); got != want {

@@ -94,7 +94,26 @@ func percent(part, all uint64) string {
 	if all == 0 {
 		return "–"
 	}
-	return console.ExactPercent(float64(part) / float64(all))
+	return percentOf(float64(part) / float64(all))
+}
+
+// percentOf formats a share as a percentage. It has more decimals near 0 % and near 100 %, so
+// that only nothing is 0% and only all is 100%.
+func percentOf(share float64) string {
+	v := 100 * share
+	switch {
+	case math.IsNaN(v):
+		return "–"
+	case v == 0 || v == 100:
+		return fmt.Sprintf("%.0f%%", v)
+	case v < 0.01:
+		return "< 0.01%"
+	case v > 99.99 && v < 100:
+		return "> 99.99%"
+	case v < 0.1 || v > 99.9 && v < 100:
+		return fmt.Sprintf("%.2f%%", v)
+	}
+	return fmt.Sprintf("%.1f%%", v)
 }
 
 func width(part, largest uint64) string {
