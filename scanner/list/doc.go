@@ -51,8 +51,9 @@
 // # Other lists
 //
 // A list may be compressed with gzip or zstd, and written in UTF-16. Its format is
-// detected from the first bytes. Besides NDJSON, such as a census, CSV and TSV, there are
-// the lists of other programs (docs/FORMATS.md, section 5) and any of Config.Formats.
+// detected from the first bytes. Section 5 of docs/FORMATS.md describes the formats: NDJSON,
+// of which a census is an example, CSV, TSV, the lists of other programs, and any of
+// Config.Formats.
 //
 // The first line of a table may name the columns, with the keys of NDJSON. In a key, case
 // and separators don't matter. If no column has a name for the address, the address is in

@@ -135,6 +135,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 		return false, err
 	}
 	more = true
+	r.count.Format = "text"
 	if i := slices.IndexFunc(r.l.formats, func(f Format) bool { return f.Sniff(head) }); i >= 0 {
 		f := &r.l.formats[i]
 		r.count.Format = f.Name
