@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext" // reads values without decoding them
@@ -97,9 +98,9 @@ func (o *object) parse(text []byte) error {
 	return nil
 }
 
-// members reads the members of an object, the next value of o.dec. BattleMetrics has
-// {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. The members of these inner
-// objects count as members of the object itself.
+// members reads the members of an object, the next value of o.dec. An object inside it that
+// describes the same server has members of the same object: BattleMetrics has
+// {"attributes": {"ip": …}}, DZSA {"endpoint": {"ip": …}}, and masscan {"data": {"status": …}}.
 func (o *object) members() error {
 	if t, err := o.dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return faultJSON
@@ -111,7 +112,7 @@ func (o *object) members() error {
 		}
 		key := t.String()
 		m, kind := o.member(key), o.dec.PeekKind()
-		if kind == '{' && (m.name == "attributes" || m.name == "endpoint") {
+		if kind == '{' && slices.Contains([]string{"attributes", "endpoint", "data"}, m.name) {
 			if err := o.members(); err != nil {
 				return err
 			}

@@ -213,11 +213,8 @@ func (o *object) skipped() bool {
 	// These values mean that ZMap got no UDP reply.
 	reply, success := o.values["classification"], o.values["success"]
 	silent := reply != "" && reply != "udp" || success == "0" || success == "false"
-	return o.values["rectype"] == "banner" || o.values["rectype"] != "" && closedData.MatchString(o.values["data"]) || // masscan -oD
-		o.values["saddr"] != "" && silent
+	return o.values["rectype"] == "banner" || o.values["saddr"] != "" && silent // masscan -oD, ZMap
 }
-
-var closedData = regexp.MustCompile(`(?i)"status"\s*:\s*"closed"`)
 
 // search looks for a port or an address in the objects and arrays nested in text. For each
 // nested value it calls is with the meaning of the value's key, with the kind of port that
