@@ -20,6 +20,8 @@ type Format struct {
 	// Read calls yield for every entry of the list, in order, until yield returns
 	// false. It returns an error if reading fails.
 	Read func(r io.Reader, yield func(Entry) bool) error
+
+	note string // a remark for the user about a list in this format
 }
 
 const sniffLen = 4096

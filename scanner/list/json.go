@@ -16,6 +16,12 @@ import (
 var (
 	ndjson = Format{Name: "NDJSON", Sniff: sniffNDJSON, Read: readNDJSON}
 
+	// httpx lists web servers. Only their hosts are used, not their ports.
+	httpx = Format{Name: "httpx JSON", Read: readNDJSON, note: "the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015", Sniff: func(head []byte) bool {
+		var o object
+		return sniffNDJSON(head) && o.parse(firstLine(head)) == nil && o.isHTTPX()
+	}}
+
 	// masscan writes an array with each object on its own line.
 	masscanJSON = Format{Name: "masscan JSON", Sniff: isMasscan.Match, Read: readNDJSON}
 

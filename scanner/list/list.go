@@ -94,7 +94,7 @@ func Open(cfg Config) (*List, error) {
 	}
 	l := &List{cfg: cfg, ports: cfg.Ports}
 	l.formats = append([]Format{xml, masscanJSON}, cfg.Formats...)
-	l.formats = append(append(l.formats, jsonArray, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
+	l.formats = append(append(l.formats, jsonArray, httpx, ndjson, masscanList, nmapList, rustScanList, xashList), tables...)
 	for i := range cfg.Sources {
 		s := &cfg.Sources[i]
 		l.inputs = append(l.inputs, &input{path: s.Name, size: s.Size, source: s})

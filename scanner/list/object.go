@@ -47,7 +47,7 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 			e.Master = []byte(master)
 		}
 		if o.isHTTPX() {
-			e.Text, e.hostOnly = []byte(o.host()), true
+			e.Text = []byte(o.host())
 			return yield(e)
 		}
 		if o.values["saddr"] != "" { // ZMap: sport is the target's port, dport the scanner's
@@ -311,8 +311,7 @@ var keyPort = regexp.MustCompile(`(?i)^([a-z]+[^a-z0-9])?[0-9]+([^a-z0-9][a-z]+)
 
 var isIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// isHTTPX reports whether the object is what httpx writes about a web server. Only its host
-// is used, because its port belongs to the web server.
+// isHTTPX reports whether the object is what httpx writes about a web server.
 func (o *object) isHTTPX() bool {
 	return o.values["input"] != "" && strings.Contains(o.values["url"], "://") && o.values["ip"] == "" && o.host() != ""
 }

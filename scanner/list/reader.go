@@ -139,6 +139,7 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 	if i := slices.IndexFunc(r.l.formats, func(f Format) bool { return f.Sniff(head) }); i >= 0 {
 		f := &r.l.formats[i]
 		r.count.Format = f.Name
+		r.note(f.note)
 		err = f.Read(b, func(e Entry) bool {
 			r.line = e.Line
 			more = r.entry(&e) && r.next(b)
@@ -161,8 +162,8 @@ func (r *reader) contents(raw *bufio.Reader) (more bool, err error) {
 		{r.said.beside, "rows with several ports: %d; the field query_port is used, or the field port if query_port is missing"},
 		{r.said.aside, "lines with another address after the first: %d; only the first address is queried, so write one target per line"},
 	} {
-		if row.n > 0 && !r.check && r.l.cfg.Note != nil {
-			r.l.cfg.Note(r.in.title() + ": " + fmt.Sprintf(row.text, row.n))
+		if row.n > 0 {
+			r.note(fmt.Sprintf(row.text, row.n))
 		}
 	}
 	if u, ok := plain.(*unpacker); ok {
@@ -201,6 +202,12 @@ func peekHead(b *bufio.Reader) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
+	}
+}
+
+func (r *reader) note(text string) {
+	if text != "" && !r.check && r.l.cfg.Note != nil {
+		r.l.cfg.Note(r.in.title() + ": " + text)
 	}
 }
 

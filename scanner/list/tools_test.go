@@ -66,11 +66,11 @@ var toolLists = []struct {
 	{name: "naabu", format: "NDJSON", text: `{"host":"name.example","ip":"192.0.2.10","port":27015,"protocol":"udp","tls":false}` + "\n" +
 		`{"ip":"192.0.2.11","port":27016}` + "\n" + `{"ip":"192.0.2.11","port":443,"protocol":"tcp","tls":true}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27016", skipped: 1},
-	{name: "httpx", format: "NDJSON", text: `{"url":"http://192.0.2.10:27015","input":"192.0.2.10","host":"192.0.2.10","port":"27015"}` + "\n" +
+	{name: "httpx", format: "httpx JSON", text: `{"url":"http://192.0.2.10:27015","input":"192.0.2.10","host":"192.0.2.10","port":"27015"}` + "\n" +
 		`{"url":"https://a.example:8443","input":"a.example","host":"a.example","host_ip":"192.0.2.11","port":"8443"}` + "\n" +
 		`{"url":"https://b.example:8443","input":"b.example","host":"b.example","a":["192.0.2.12"],"port":"8443"}` + "\n",
 		want: "192.0.2.10:27015|192.0.2.11:27015|192.0.2.12:27015",
-		note: "standard input: rows without a port: 3; such hosts are queried at the ports from --port, or at port 27015"},
+		note: "standard input: the ports in this list belong to web servers, so only the hosts are queried, at the ports from --port, or at port 27015"},
 
 	// A column that looks like a port is never ignored silently.
 	{name: "another column", format: "CSV", text: "ip,dport\n192.0.2.10,27020\n", invalid: "2 " + string(faultPortColumn) + ": 192.0.2.10"},
