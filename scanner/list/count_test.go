@@ -127,3 +127,23 @@ func TestShardCount(t *testing.T) {
 		t.Errorf("the parts have %d addresses", sum)
 	}
 }
+
+// TestCountPorts: a list of ports that many networks repeat is parsed only once, also if the
+// networks have it and another list in turn.
+func TestCountPorts(t *testing.T) {
+	var lines strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&lines, "20.%d.%d.0/24:%d-30003\n", i/256, i%256, 1017+i%2)
+	}
+	l, err := Open(Config{Args: []string{"-"}, Stdin: strings.NewReader(lines.String())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	l.Count(t.Context(), 10, 0)
+	took := time.Since(began)
+	t.Logf("counted in %v", took)
+	if s := l.Stats(); s.Given != 1000*256*(28987+28986) || took > 2*time.Second {
+		t.Errorf("counted in %v: %+v", took, s)
+	}
+}

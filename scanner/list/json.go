@@ -134,7 +134,7 @@ func (o *object) members() error {
 			}
 		}
 		composed := kind == '{' || kind == '['
-		if composed && !o.census && (m.port != notPort || namesPort.Match(value)) {
+		if composed && !o.census && (m.nestedPort() != notPort || namesPort.Match(value)) {
 			o.nested = true
 			o.around = o.around || kind == '{' || !isMember[m.name]
 		}

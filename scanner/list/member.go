@@ -76,8 +76,6 @@ func newMember(key string) member {
 	switch {
 	case m.name == "port", m.name == "sport":
 		m.port = plainPort
-	case m.name == "ports", m.name == "services":
-		m.port = otherPort
 	case m.name == "qport", isPort && strings.Contains(m.name, "query") && queryName.MatchString(m.name):
 		m = member{name: "queryport", port: queryPort}
 	case slices.Contains([]string{"gameport", "portgame", "specport", "sourcetvport"}, m.name):
@@ -90,6 +88,14 @@ func newMember(key string) member {
 	}
 	m.rare = isMember[m.name] || m.name == "saddr" || m.name == "sport" || m.name == "dport"
 	return m
+}
+
+// nestedPort returns the kind of port of the values in an object or array under this key.
+func (m member) nestedPort() portKind {
+	if m.name == "ports" || m.name == "services" {
+		return otherPort
+	}
+	return m.port
 }
 
 var (
@@ -153,7 +159,7 @@ func (o *object) put(m member, value string) {
 // other records a value that may be the query port. Either its key is ambiguous, or
 // another value is already used as the port.
 func (o *object) other(value string) {
-	if mayBePort(value) && value[0] != '[' && value[0] != '{' {
+	if mayBePort(value) {
 		o.others = append(o.others, trimPort(value))
 	}
 }

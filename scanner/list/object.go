@@ -265,9 +265,9 @@ func (o *object) kindOf(key, above string, kind portKind) portKind {
 	if kind != notPort {
 		above = "port"
 	}
-	own, joined := o.member(key).port, notPort
+	own, joined := o.member(key).nestedPort(), notPort
 	if above != "" {
-		joined = o.member(above + "_" + key).port // "ports": {"query": …}
+		joined = o.member(above + "_" + key).nestedPort() // "ports": {"query": …}
 	}
 	switch {
 	case own == queryPort || joined == queryPort || kind == queryPort:

@@ -32,6 +32,7 @@ type part struct {
 	// of the larger part meet this condition, and others do not.
 	either bool
 	sample []sampled // the servers of the answer
+	capped bool      // the part is listed in Stats.Capped
 }
 
 // fetchParts requests the list. If the answer to a part was cut, it requests two smaller
@@ -82,10 +83,10 @@ func (w *webList) fetchParts(ctx context.Context) error {
 }
 
 func (w *webList) capped(p *part) {
-	text := fmt.Sprintf("the filter %s selects more than the %d servers that the master sent, and no condition can divide this selection further",
-		show(p.filter.String()), len(p.sample))
-	if !slices.Contains(w.stats.Capped, text) {
-		w.stats.Capped = append(w.stats.Capped, text)
+	if !p.capped {
+		p.capped = true
+		w.stats.Capped = append(w.stats.Capped, fmt.Sprintf("the filter %s selects more than the %d servers that the master sent, and no condition can divide this selection further",
+			show(p.filter.String()), len(p.sample)))
 	}
 }
 
