@@ -408,15 +408,20 @@ var another = regexp.MustCompile(`(?i)^[^0-9a-z]*(connect |steam://connect/)?[0-
 // cutTag splits a line without surrounding white space into address and tag. White space,
 // a semicolon or a comma begins the tag; a comma in a list of ports does not.
 func cutTag(line []byte) (addr, tag []byte) {
-	end := slices.IndexFunc(line, func(c byte) bool { return c == ';' || isSpace(c) })
-	if end < 0 {
-		end = len(line)
-	}
-	addr = bytes.TrimRight(line[:end], ",")
-	if comma := bytes.IndexByte(addr, ','); comma >= 0 {
-		if _, ports, _ := bytes.Cut(addr, []byte(":")); !isPortList.Match(ports) {
-			addr, end = addr[:comma], comma
+	for i, c := range line {
+		if c == ',' {
+			ports, end := bytes.LastIndexByte(line[:i], ':')+1, len(line)
+			if n := bytes.IndexAny(line[i:], "; \t"); n > 0 {
+				end = i + n
+			}
+			list := bytes.TrimRight(line[ports:end], ",")
+			if ports > 0 && i < ports+len(list) && isPortList.Match(list) {
+				continue
+			}
+		}
+		if c == ',' || c == ';' || isSpace(c) {
+			return line[:i], bytes.TrimSpace(line[i+1:])
 		}
 	}
-	return addr, bytes.TrimSpace(line[min(end+1, len(line)):])
+	return line, nil
 }

@@ -297,11 +297,14 @@ func Formats() []list.Format {
 	return []list.Format{{Name: "Web API JSON", Sniff: master.IsAnswer, Read: func(r io.Reader, yield func(list.Entry) bool) error {
 		err := master.ReadAnswers(r, func(item int, s *master.Server, bad error) error {
 			e := list.Entry{Line: item, Fault: bad}
-			if s != nil {
-				e.Text, e.Row, e.Master = s.Entry, s.Entry, s.Details
-			}
-			if s != nil && s.Addr.IsValid() { // also IPv6, which is unscannable
-				e.Fault = nil
+			switch {
+			case bad == nil:
+				e.Row, e.Master = s.Entry, s.Details
+			case s == nil:
+			case s.Addr.IsValid(): // IPv6: unscannable
+				e.Text, e.Fault = []byte(s.Addr.String()), nil
+			default:
+				e.Text = s.Entry
 			}
 			if !yield(e) {
 				return ErrEnough
