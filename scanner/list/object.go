@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -217,46 +215,50 @@ func (o *object) skipped() bool {
 }
 
 // search looks for a port or an address in the objects and arrays nested in text. For each
-// nested value it calls is with the meaning of the value's key, with the kind of port that
-// this key and the keys around it name, and with the value. In an object of ports, a key
-// that is a port counts as a value. Once a call returns true, search returns a fault, which
-// usually includes the jq command that copies the value to the top level. If no call
-// returns true, search returns "".
-func (o *object) search(text []byte, is func(m member, kind portKind, value string) bool) fault {
-	var top any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if o.census || d.Decode(&top) != nil {
+// nested value it calls its last argument with the meaning of the value's key, with the
+// kind of port that this key and the keys around it name, and with the value. In an object
+// of ports, a key that is a port counts as a value. Once a call returns true, search
+// returns a fault, which usually includes the jq command that copies the value to the top
+// level. If no call returns true, search returns "".
+func (o *object) search(text []byte, is func(m member, kind portKind, value string) bool) (found fault) {
+	if o.census {
 		return ""
 	}
-	var visit func(value any, depth int, path, key string, kind portKind) fault
-	visit = func(value any, depth int, path, key string, kind portKind) (found fault) {
-		switch v := value.(type) {
-		case map[string]any:
-			for _, name := range slices.Backward(slices.Sorted(maps.Keys(v))) { // "udp" before "tcp"
-				step := "." + name
-				switch {
-				case kind != notPort && keyPort.MatchString(name) && is(member{}, kind, name):
-					return faultNested
-				case !isIdentifier.MatchString(name):
-					step = noPath
-				}
-				if found = visit(v[name], depth+1, path+step, name, o.kindOf(name, key, kind)); found != "" {
-					break
-				}
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	var read func(depth int, key string, kind portKind) bool // reports whether to continue
+	read = func(depth int, key string, kind portKind) bool {
+		begin := d.PeekKind()
+		if begin != '{' && begin != '[' {
+			v, err := d.ReadValue()
+			if err == nil && depth > 1 && (begin == '"' || begin == '0') && is(o.member(key), kind, plain(v)) {
+				found = o.flatten(d, o.member(key), kind, plain(v))
 			}
-		case []any:
-			for i := 0; found == "" && i < len(v); i++ {
-				found = visit(v[i], depth+1, path+"[]", key, kind)
+			return err == nil && found == ""
+		}
+		d.ReadToken()
+		for next := d.PeekKind(); next != '}' && next != ']'; next = d.PeekKind() {
+			name, of := key, kind
+			if begin == '{' {
+				t, err := d.ReadToken()
+				if err != nil {
+					return false
+				}
+				name = t.String()
+				if kind != notPort && keyPort.MatchString(name) && is(member{}, kind, name) {
+					found = faultNested
+					return false
+				}
+				of = o.kindOf(name, key, kind)
 			}
-		case string, json.Number:
-			if text := fmt.Sprint(v); depth > 1 && is(o.member(key), kind, text) {
-				return o.flatten(path, kind, text)
+			if !read(depth+1, name, of) {
+				return false
 			}
 		}
-		return found
+		_, err := d.ReadToken()
+		return err == nil
 	}
-	return visit(top, 0, "", "", notPort)
+	read(0, "", notPort)
+	return found
 }
 
 // kindOf returns the kind of port that the value of a key is. The other arguments describe
@@ -280,11 +282,20 @@ func (o *object) kindOf(key, above string, kind portKind) portKind {
 	return kind
 }
 
-// noPath is the step of a path to a key that is no identifier.
-const noPath = ".?"
-
-// flatten returns the fault for a nested value, to which a path of jq leads.
-func (o *object) flatten(path string, kind portKind, value string) fault {
+// flatten returns the fault for a nested value that d has just read.
+func (o *object) flatten(d *jsontext.Decoder, m member, kind portKind, value string) fault {
+	path, level := "", 0
+	for step := range d.StackPointer().Tokens() {
+		level++
+		switch parent, _ := d.StackIndex(level); {
+		case parent == '[':
+			path += "[]"
+		case isIdentifier.MatchString(step):
+			path += "." + step
+		default:
+			return faultNested
+		}
+	}
 	name := "port"
 	switch {
 	case kind == queryPort:
@@ -297,7 +308,7 @@ func (o *object) flatten(path string, kind portKind, value string) fault {
 		path = path[:strings.LastIndexByte(path, '.')]
 		copied = path // the object of the address may have the port, too
 	}
-	if len(path) > maxShown || strings.Contains(path, noPath) || o.inner || kind != notPort && !isNumber(value) {
+	if len(path) > maxShown || o.inner || kind != notPort && !isNumber(value) {
 		return faultNested
 	}
 	if strings.Contains(path, "[]") {
