@@ -58,7 +58,8 @@
 // The first line of a table may name the columns, with the keys of NDJSON. In a key, case
 // and separators don't matter. If no column has a name for the address, the address is in
 // the first column that holds one. If the columns have no names, the column after the
-// address may hold the port, and a second target makes the row invalid. If no column is named "tag", the first column named
+// address may hold the port, and a row may hold several targets of one form; any other
+// second target makes the row invalid. If no column is named "tag", the first column named
 // "name", "server_name", "label" or "title" has the tags. A list whose first line begins
 // with ip:port is text, and the rest of a line is the tag.
 //

@@ -103,24 +103,31 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 		case t.names == nil && !t.guess(fields):
 			fault = faultNoAddress
 		}
-		if fault == "" {
-			t.row.clear()
-			for i, field := range fields {
-				if i < len(t.names) && (t.named || t.names[i].name != "") {
-					t.row.put(t.names[i], field)
-				} else {
-					t.row.joins = t.row.joins || portIn(field) >= 1024
-				}
+		if fault != "" {
+			if !yield(Entry{Line: line.number, Text: text, Fault: fault}) {
+				return nil
 			}
-			t.row.aside, fault = t.others(fields)
+			continue
 		}
-		more := false
-		if fault == "" {
-			more = t.row.entries(line.number, text, yield)
-		} else {
-			more = yield(Entry{Line: line.number, Text: text, Fault: fault})
+		t.row.clear()
+		for i, field := range fields {
+			if i < len(t.names) && (t.named || t.names[i].name != "") {
+				t.row.put(t.names[i], field)
+			} else {
+				t.row.joins = t.row.joins || portIn(field) >= 1024
+			}
 		}
-		if !more {
+		all, isAside, f := t.several(fields)
+		if f != "" && !yield(Entry{Line: line.number, Text: text, Fault: f}) {
+			return nil
+		}
+		for _, field := range all {
+			if !yield(Entry{Line: line.number, Text: []byte(field)}) {
+				return nil
+			}
+		}
+		t.row.aside = isAside
+		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, yield) {
 			return nil
 		}
 	}
@@ -184,27 +191,40 @@ func (t *table) readHeading(text []byte) {
 	}
 }
 
-// others returns a fault if a row has a second target. But a second address without a port
-// may be the version of a game; then isAside is true, and there is no fault. others does
-// nothing for a table whose columns have names, or if the row has no target.
-func (t *table) others(fields []string) (isAside bool, f fault) {
+// several returns the fields of a row that are not empty, if all of them are targets of
+// the same form. In any other row, a second target is a fault. But a second address
+// without a port may be the version of a game; then isAside is true, and there is no
+// fault. several does nothing for a table whose columns have names.
+func (t *table) several(fields []string) (all []string, isAside bool, f fault) {
 	at := slices.Index(t.names, columnIP)
-	if t.named || at < 0 || at >= len(fields) || formOf([]byte(fields[at])) == kindNone {
-		return false, ""
+	if t.named || at < 0 || at >= len(fields) {
+		return nil, false, ""
 	}
+	want, hasPort := formOf([]byte(fields[at])), strings.Contains(fields[at], ":")
+	isSame, n := want != kindNone, 0
 	isPort := func(i int) bool { return i < len(fields) && portIn(fields[i]) > 0 }
-	hasPort := strings.Contains(fields[at], ":") || isPort(at+1)
 	for i, field := range fields {
-		if i == at || !mayBeTarget([]byte(field)) {
+		if field == "" {
 			continue
 		}
-		is := formOf([]byte(field))
-		if is == kindAddrPort || is == kindBlock || is == kindAddr && (isPort(i+1) || !hasPort) {
-			return false, faultColumns
+		n++
+		is := kindNone
+		if i != at && mayBeTarget([]byte(field)) {
+			is = formOf([]byte(field))
 		}
+		isSame = isSame && (i == at || is == want)
 		isAside = isAside || is != kindNone
+		if is == kindAddrPort || is == kindBlock || is == kindAddr && (isPort(i+1) || !hasPort && !isPort(at+1)) {
+			f = faultColumns
+		}
 	}
-	return isAside, ""
+	switch {
+	case isSame && n > 1:
+		return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return field == "" }), false, ""
+	case want == kindNone:
+		return nil, false, ""
+	}
+	return nil, isAside, f
 }
 
 // The columns of a table whose first line does not name them.

@@ -209,7 +209,7 @@ var toolLists = []struct {
 		invalid: "3 " + string(faultNested) + ": jq -c 'del(.result[].queryPort) + ({query_port: .result[].queryPort} // {})': 192.0.2.3:2302|" +
 			`5 no address found: {"url":"http://x","input":"y"}`},
 	{name: "quoted", format: "CSV", text: "\"192.0.2.10:5\",\"192.0.2.11:6\"\n\"192.0.2.12:5\",\"192.0.2.13:6\",eu\n\"192.0.2.14:5\",eu\n",
-		want: "192.0.2.14:5", invalid: faults(faultColumns, 1, `"192.0.2.10:5","192.0.2.11:6"`, 2, `"192.0.2.12:5","192.0.2.13:6",eu`)},
+		want: "192.0.2.10:5|192.0.2.11:6|192.0.2.14:5", invalid: "2 " + string(faultColumns) + `: "192.0.2.12:5","192.0.2.13:6",eu`},
 	{name: "no header", format: "TSV", text: "Connect\t192.0.2.10:5\n", want: "192.0.2.10:5"},
 	{name: "a port behind its name", format: "text", text: "192.0.2.10 :27016\n192.0.2.11 port 27016\n192.0.2.12 query port=27016\n192.0.2.13 portal\n192.0.2.14 : x\n",
 		want:    "192.0.2.13:27015 portal|192.0.2.14:27015 : x",
