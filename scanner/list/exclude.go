@@ -215,7 +215,7 @@ func (x *Exclusions) Counts() []Exclusion {
 	return all
 }
 
-// specialPurpose holds the largest networks of IANA's registry of IPv4 special-purpose
+// specialPurpose holds the entries of IANA's registry of IPv4 special-purpose
 // addresses, as of 2025, and multicast. Some of these networks can be reached from
 // anywhere, but the hosts there are infrastructure and not game servers.
 var specialPurpose = [][3]string{ // network, name, and the document that reserves it
@@ -227,10 +227,17 @@ var specialPurpose = [][3]string{ // network, name, and the document that reserv
 	{"169.254.0.0/16", "link local, and Steam's relays", "RFC 3927"},
 	{"172.16.0.0/12", "private use", "RFC 1918"},
 	{"192.0.0.0/24", "IETF protocol assignments", "RFC 6890"},
+	{"192.0.0.0/29", "IPv4 service continuity prefix", "RFC 7335"},
+	{"192.0.0.8/32", "IPv4 dummy address", "RFC 7600"},
+	{"192.0.0.9/32", "port control protocol anycast", "RFC 7723"},
+	{"192.0.0.10/32", "TURN anycast", "RFC 8155"},
+	{"192.0.0.170/32", "NAT64/DNS64 discovery", "RFC 8880"},
+	{"192.0.0.171/32", "NAT64/DNS64 discovery", "RFC 8880"},
 	{"192.0.2.0/24", "documentation (TEST-NET-1)", "RFC 5737"},
 	{"192.31.196.0/24", "AS112-v4", "RFC 7535"},
 	{"192.52.193.0/24", "automatic multicast tunneling", "RFC 7450"},
 	{"192.88.99.0/24", "deprecated (6to4 relay anycast)", "RFC 7526"},
+	{"192.88.99.2/32", "6a44 relay anycast", "RFC 6751"},
 	{"192.168.0.0/16", "private use", "RFC 1918"},
 	{"192.175.48.0/24", "direct delegation AS112 service", "RFC 7534"},
 	{"198.18.0.0/15", "benchmarking", "RFC 2544"},
@@ -238,4 +245,5 @@ var specialPurpose = [][3]string{ // network, name, and the document that reserv
 	{"203.0.113.0/24", "documentation (TEST-NET-3)", "RFC 5737"},
 	{"224.0.0.0/4", "multicast", "RFC 5771"},
 	{"240.0.0.0/4", "reserved (class E)", "RFC 1112"},
+	{"255.255.255.255/32", "limited broadcast", "RFC 919"},
 }

@@ -128,7 +128,10 @@ func mayBePort(value string) bool {
 // put stores a value, unless its key already has one. It replaces a stored port 0, and
 // records further ports.
 func (o *object) put(m member, value string) {
-	was := o.values[m.name] // empty if m has no name
+	was := ""
+	if m.name != "" {
+		was = o.values[m.name]
+	}
 	switch m.port {
 	case queryPort, plainPort:
 		value = trimPort(value)
@@ -151,6 +154,8 @@ func (o *object) put(m member, value string) {
 		return
 	case m.name == "" || was != "" && (was != "0" || m.port == notPort):
 		return
+	case o.values == nil:
+		o.values = map[string]string{}
 	}
 	o.rare = o.rare || m.rare
 	o.values[m.name] = value
@@ -165,13 +170,10 @@ func (o *object) other(value string) {
 }
 
 func (o *object) clear() {
-	if o.values == nil {
-		o.values = map[string]string{}
-	}
 	clear(o.values)
 	o.others = o.others[:0]
-	o.joins, o.twice, o.noPort, o.nested, o.around, o.rare = false, false, false, false, false, false
-	o.inner, o.aside, o.census, o.schema = false, false, false, ""
+	o.joins, o.twice, o.noPort, o.nested, o.around, o.rare, o.inner = false, false, false, false, false, false, false
+	o.census, o.schema = false, ""
 }
 
 // first returns the value of the first of these keys that has a value.

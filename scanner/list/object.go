@@ -25,7 +25,6 @@ type object struct {
 	around bool     // like nested, but the value is not in a list of rows
 	rare   bool     // there is a key that most rows do not have
 	inner  bool     // the object is a row inside another object
-	aside  bool     // the row has another address, which is ignored
 	dec    jsontext.Decoder
 	keys   map[string]member // the meanings of the keys that were seen
 	census bool              // the object is a census record of the schema recordSchema
@@ -36,7 +35,7 @@ type object struct {
 // argument is the object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: o.skipped(), aside: o.aside}
+	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: o.skipped()}
 	if o.rare {
 		if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
 			e.Tag = exact
@@ -328,9 +327,15 @@ func (o *object) isHTTPX() bool {
 }
 
 // host returns the address, or else the name, of a host that httpx found.
-func (o *object) host() string {
-	host := cmp.Or(o.values["hostip"], o.values["host"])
-	if a := elements(o.values["a"]); len(a) > 0 && !isAddress(host) {
+func (o *object) host() (host string) {
+	if host = o.values["hostip"]; host != "" {
+		return host
+	}
+	host = o.values["host"]
+	if _, f := parse([]byte(host)); f == "" {
+		return host
+	}
+	if a := elements(o.values["a"]); len(a) > 0 {
 		return plain(a[0])
 	}
 	return host

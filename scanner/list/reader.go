@@ -222,13 +222,8 @@ func (r *reader) entry(e *Entry) bool {
 		return true
 	case e.Fault != nil:
 		return r.invalid(r.at(e.Text), e.Fault)
-	case e.Row != nil && r.row.parse(e.Row) != nil:
-		return r.invalid(r.at(e.Row), faultJSON)
 	case e.Row != nil:
-		return r.row.entries(e.Line, e.Row, func(target Entry) bool {
-			target.Master = e.Master
-			return r.entry(&target)
-		})
+		return r.object(e)
 	case e.unclear != "" && len(r.l.ports) == 0 && r.lacksPort(e.Text):
 		return r.invalid(r.at(e.Text), e.unclear)
 	}
@@ -242,6 +237,17 @@ func (r *reader) entry(e *Entry) bool {
 		r.said.aside++
 	}
 	return r.named(e.Text, s, e.Text)
+}
+
+// object reads the targets of e.Row.
+func (r *reader) object(e *Entry) bool {
+	if r.row.parse(e.Row) != nil {
+		return r.invalid(r.at(e.Row), faultJSON)
+	}
+	return r.row.entries(e.Line, e.Row, func(target Entry) bool {
+		target.Master = e.Master
+		return r.entry(&target)
+	})
 }
 
 // named reads the name in addr. Its last argument is the line that contains the name.

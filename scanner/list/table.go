@@ -126,8 +126,14 @@ func (t *table) read(r io.Reader, yield func(Entry) bool) (err error) {
 				return nil
 			}
 		}
-		t.row.aside = isAside
-		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, yield) {
+		give := yield
+		if isAside {
+			give = func(e Entry) bool {
+				e.aside = true
+				return yield(e)
+			}
+		}
+		if f == "" && len(all) == 0 && !t.row.entries(line.number, text, give) {
 			return nil
 		}
 	}
