@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext" // reads values without decoding them
@@ -95,49 +94,27 @@ const recordSchema = "1"
 func (o *object) parse(text []byte) error {
 	o.clear()
 	o.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if err := o.members(); err != nil {
-		return err
-	}
-	if _, err := o.dec.ReadToken(); err != io.EOF {
-		return faultJSON
-	}
-	return nil
-}
-
-// members reads the members of an object, the next value of o.dec. An object inside it that
-// describes the same server has members of the same object: BattleMetrics has
-// {"attributes": {"ip": …}}, DZSA {"endpoint": {"ip": …}}, and masscan {"data": {"status": …}}.
-func (o *object) members() error {
 	if t, err := o.dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return faultJSON
 	}
-	for first := o.dec.StackDepth() == 1; o.dec.PeekKind() == '"'; first = false {
+	for first := true; o.dec.PeekKind() == '"'; first = false {
 		t, err := o.dec.ReadToken()
 		if err != nil {
 			return err
 		}
 		key := t.String()
-		m, kind := o.member(key), o.dec.PeekKind()
-		if kind == '{' && slices.Contains([]string{"attributes", "endpoint", "data"}, m.name) {
-			if err := o.members(); err != nil {
-				return err
-			}
-			continue
-		}
 		value, err := o.dec.ReadValue()
 		if err != nil {
 			return err
 		}
+		kind := value.Kind()
 		if first && key == "schema" && kind == '0' && len(value) < 10 {
 			if o.census = string(value) == recordSchema; !o.census {
 				o.schema = string(value)
 			}
 		}
-		composed := kind == '{' || kind == '['
-		if composed && !o.census && (m.nestedPort() != notPort || namesPort.Match(value)) {
-			o.nested = true
-			o.around = o.around || kind == '{' || !isMember[m.name]
-		}
+		m, composed := o.member(key), kind == '{' || kind == '['
+		o.nested = o.nested || composed && !o.census && (m.nestedPort() != notPort || namesPort.Match(value))
 		switch {
 		case kind == 'n':
 			o.noPort = o.noPort || m.port == queryPort || m.port == plainPort
@@ -148,8 +125,22 @@ func (o *object) members() error {
 			o.put(m, string(value))
 		}
 	}
-	_, err := o.dec.ReadToken()
-	return err
+	if _, err := o.dec.ReadToken(); err != nil {
+		return err
+	}
+	if _, err := o.dec.ReadToken(); err != io.EOF {
+		return faultJSON
+	}
+	// BattleMetrics has {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. The
+	// members of these inner objects count as members of the object itself.
+	o.merge(o.inside("attributes"))
+	if end := o.inside("endpoint"); end != nil {
+		if end.values["queryport"] == "" {
+			end.values["queryport"], end.values["port"] = end.values["port"], ""
+		}
+		o.merge(end)
+	}
+	return nil
 }
 
 // plain returns a string without its quotes, and any other value as written.

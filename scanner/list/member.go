@@ -172,14 +172,13 @@ func (o *object) other(value string) {
 func (o *object) clear() {
 	clear(o.values)
 	o.others = o.others[:0]
-	o.joins, o.twice, o.noPort, o.nested, o.around, o.rare, o.inner = false, false, false, false, false, false, false
-	o.census, o.schema = false, ""
+	o.joins, o.twice, o.noPort, o.nested, o.rare, o.census, o.schema, o.at = false, false, false, false, false, false, "", ""
 }
 
-// first returns the value of the first of these keys that has a value.
+// first returns the value of the first of these keys that has a value other than an object.
 func (o *object) first(keys ...string) string {
 	for _, key := range keys {
-		if v := o.values[key]; v != "" {
+		if v := o.values[key]; v != "" && v[0] != '{' {
 			return v
 		}
 	}

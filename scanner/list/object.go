@@ -22,9 +22,8 @@ type object struct {
 	twice  bool     // two keys name the query port, and have different values
 	noPort bool     // the key of the port has no value
 	nested bool     // a nested value may be the port
-	around bool     // like nested, but the value is not in a list of rows
 	rare   bool     // there is a key that most rows do not have
-	inner  bool     // the object is a row inside another object
+	at     string   // the jq filter that finds this object in its line; empty: the object is the line
 	dec    jsontext.Decoder
 	keys   map[string]member // the meanings of the keys that were seen
 	census bool              // the object is a census record of the schema recordSchema
@@ -34,18 +33,17 @@ type object struct {
 // entries yields the targets of the object, and reports whether to continue. Its second
 // argument is the object as written.
 func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
-	addr, query, port := o.first(addrKeys...), o.values["queryport"], o.values["port"]
-	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: o.skipped()}
+	addr, port := o.first(addrKeys...), o.values["port"]
+	e := Entry{Line: line, Text: text, Tag: []byte(o.values["tag"]), skip: notUDP(o.first(protoKeys...)) || isClosed(o.first(stateKeys...))}
 	if o.rare {
+		if more, done := o.rows(line, text, yield); done {
+			return more
+		}
 		if exact, err := hex.DecodeString(o.values["taghex"]); err == nil && len(exact) > 0 {
 			e.Tag = exact
 		}
 		if master := o.values["master"]; strings.HasPrefix(master, "{") {
 			e.Master = []byte(master)
-		}
-		if o.isHTTPX() {
-			e.Text = []byte(o.host())
-			return yield(e)
 		}
 		if o.values["saddr"] != "" { // ZMap: sport is the target's port, dport the scanner's
 			port = cmp.Or(port, o.values["sport"])
@@ -53,11 +51,30 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 			o.other(o.values["sport"])
 			o.other(o.values["dport"])
 		}
+		e.skip = !o.isHTTPX() && (e.skip || o.skipped())
+	}
+	if e.skip {
+		return yield(e)
+	}
+	if o.rare && o.isHTTPX() {
+		e.Text = []byte(o.host())
+		return yield(e)
+	}
+	if addr == "" {
+		e.Fault = faultNoAddress
+		if f := o.search(text, "", func(m member, _ portKind, value string) bool { return slices.Contains(addrKeys, m.name) && value != "" }); f != "" {
+			e.Fault = f
+		}
+		return yield(e)
 	}
 	host, own := splitPort(addr)
+	query := o.values["queryport"]
 	asked := firstPort(query, own, port)
 	o.other(port)
 	for _, key := range addrKeys { // two keys may have the address, one of them with the port
+		if o.values[key] == "" {
+			continue
+		}
 		other, p := splitPort(o.values[key])
 		switch {
 		case p == "" || p[0] < '1' || p[0] > '9':
@@ -67,22 +84,14 @@ func (o *object) entries(line int, text []byte, yield func(Entry) bool) bool {
 			o.other(p)
 		}
 	}
-	if o.rare {
-		if more, done := o.rows(e, addr, asked != "", yield); done {
-			return more
+	if list := cmp.Or(o.values["ports"], o.values["services"]); asked == "" && list != "" { // masscan, Censys
+		switch list[0] {
+		case '[':
+			return o.portList(e, addr, elements(list), yield)
+		case '{':
+		default:
+			asked = list
 		}
-	}
-	switch list := cmp.Or(o.values["ports"], o.values["services"]); {
-	case e.skip:
-		return yield(e)
-	case addr == "":
-		e.Fault = faultNoAddress
-		if f := o.search(text, func(m member, _ portKind, value string) bool { return slices.Contains(addrKeys, m.name) && value != "" }); f != "" {
-			e.Fault = f
-		}
-		return yield(e)
-	case asked == "" && !strings.HasPrefix(list, "{"):
-		asked = list
 	}
 	e.Text = trimConnect([]byte(addr))
 	if asked != "" {
@@ -114,7 +123,7 @@ func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
 		if !o.nested {
 			return ""
 		}
-		return o.search(text, func(_ member, kind portKind, value string) bool {
+		return o.search(text, "", func(_ member, kind portKind, value string) bool {
 			return slices.Contains(kinds, kind) && mayBePort(value) && trimPort(value) != asked
 		})
 	}
@@ -134,36 +143,32 @@ func (o *object) doubt(e *Entry, text []byte, asked string, isQuery bool) {
 	}
 }
 
-// rows yields the targets of the rows inside the object, which has the address addr. Its
-// first result reports whether to continue, and its second result whether there are such
-// rows. A row has the address, the ports, the tag and the master's data of the object,
-// unless it has its own. In a list of ports, a row may be only a number.
-func (o *object) rows(e Entry, addr string, hasPort bool, yield func(Entry) bool) (more, done bool) {
-	// Such rows are in "servers" (xash3d-query), in "data" (Shodan's hosts, BattleMetrics), in
-	// "result" (DZSA), in "ports" (masscan) or in "services" (Censys).
-	for _, key := range []string{"servers", "data", "result", "ports", "services"} {
-		list, arePorts := elements(o.values[key]), key == "ports" || key == "services"
-		switch {
-		case list == nil, arePorts && (addr == "" || hasPort || e.skip):
-			continue
-		case arePorts && len(list) == 0:
-			e.skip = true
-			return yield(e), true
-		case !arePorts && (len(list) == 0 || addr != "" && !slices.ContainsFunc(list, func(v json.RawMessage) bool { return o.isRow(v, hasPort) })):
+// rows yields the targets of the rows inside the object. Its first result reports whether
+// to continue, and its second result whether there are such rows.
+func (o *object) rows(line int, text []byte, yield func(Entry) bool) (more, done bool) {
+	// Such rows are in "servers" (xash3d-query), in "data" (Shodan's hosts, BattleMetrics) or
+	// in "result" (DZSA).
+	for _, key := range []string{"servers", "data", "result"} {
+		list := elements(o.values[key])
+		if len(list) == 0 || o.first(addrKeys...) != "" && !slices.ContainsFunc(list, o.isRow) {
 			continue
 		}
-		row := object{keys: o.keys}
+		inner := object{keys: o.keys}
+		around := o.joins || len(o.others) > 0 || o.values["ports"] != "" || o.nested && o.search(text, key, func(_ member, kind portKind, value string) bool {
+			return kind != notPort && mayBePort(value)
+		}) != ""
 		for _, v := range list {
-			if row.parse(v) == nil {
-				row.inherit(o, addr)
-				row.inner = true
-				row.joins = row.joins || arePorts || o.joins || o.around || len(o.others) > 0 || o.values["ports"] != ""
-				more = row.entries(e.Line, v, yield)
-			} else {
-				if e.Text = []byte(plain(v)); addr != "" {
-					e.Text = joinPort(addr, plain(v))
-				}
-				more = yield(e)
+			err := inner.parse(v)
+			switch {
+			case v[0] == '"':
+				more = yield(Entry{Line: line, Text: []byte(plain(v))})
+			case err != nil:
+				more = yield(Entry{Line: line, Text: v, Fault: faultJSON})
+			default:
+				inner.at = o.behind("del(." + key + ") + ." + key + "[]")
+				inner.inherit(o)
+				inner.joins = inner.joins || around
+				more = inner.entries(line, v, yield)
 			}
 			if !more {
 				break
@@ -175,51 +180,124 @@ func (o *object) rows(e Entry, addr string, hasPort bool, yield func(Entry) bool
 }
 
 // isRow reports whether a value inside an object with an address is a target of its own.
-// It is one if it has an address, or if it has a port and the object has none.
-func (o *object) isRow(value json.RawMessage, hasPort bool) bool {
-	row := object{keys: o.keys}
-	if row.parse(value) != nil {
+// It is one if it has an address, or if it has a port and the outer object has no port.
+func (o *object) isRow(value json.RawMessage) bool {
+	inner := object{keys: o.keys}
+	if inner.parse(value) != nil {
 		return false
 	}
-	return row.first(addrKeys...) != "" || !hasPort && (firstPort(row.values["queryport"], row.values["port"]) != "" || len(row.others) > 0)
+	_, own := splitPort(o.first(addrKeys...))
+	hasPort := firstPort(o.values["queryport"], o.values["port"], own) != ""
+	return inner.first(addrKeys...) != "" || !hasPort && (firstPort(inner.values["queryport"], inner.values["port"]) != "" || len(inner.others) > 0)
 }
 
-// inherit copies what the row o lacks from outer, the object around it.
-func (o *object) inherit(outer *object, addr string) {
-	if o.first(addrKeys...) == "" && addr != "" {
-		o.put(o.member("ip"), addr)
+// inherit copies the address, the ports, the tag and the master's data from outer, the
+// object around the row o. It keeps the values that o already has.
+func (o *object) inherit(outer *object) {
+	if o.first(addrKeys...) == "" {
+		o.set("ip", outer.first(addrKeys...))
 	}
 	for _, name := range []string{"queryport", "port", "tag", "taghex", "master"} {
-		if value := outer.values[name]; value != "" && o.values[name] == "" {
-			o.put(o.member(name), value)
+		if o.values[name] == "" {
+			o.set(name, outer.values[name])
 		}
 	}
 }
 
-// skipped reports whether the row is about TCP or a closed port, or only repeats another
-// row. A row with no protocol, or with an unknown one, counts as UDP.
-func (o *object) skipped() bool {
-	switch {
-	case o.rare && o.isHTTPX():
-		return false
-	case notUDP(o.first(protoKeys...)) || strings.EqualFold(o.first(stateKeys...), "closed"):
-		return true
-	case !o.rare:
-		return false
+func (o *object) set(name, value string) {
+	if value != "" {
+		o.put(o.member(name), value)
 	}
-	// These values mean that ZMap got no UDP reply.
-	reply, success := o.values["classification"], o.values["success"]
-	silent := reply != "" && reply != "udp" || success == "0" || success == "false"
-	return o.values["rectype"] == "banner" || o.values["saddr"] != "" && silent // masscan -oD, ZMap
 }
 
-// search looks for a port or an address in the objects and arrays nested in text. For each
-// nested value it calls its last argument with the meaning of the value's key, with the
-// kind of port that this key and the keys around it name, and with the value. In an object
-// of ports, a key that is a port counts as a value. Once a call returns true, search
-// returns a fault, which usually includes the jq command that copies the value to the top
-// level. If no call returns true, search returns "".
-func (o *object) search(text []byte, is func(m member, kind portKind, value string) bool) (found fault) {
+// merge copies the members of inner, an object inside o, to o. It keeps the values that o
+// already has.
+func (o *object) merge(inner *object) {
+	if inner == nil {
+		return
+	}
+	for name, value := range inner.values {
+		if name != "attributes" && name != "endpoint" {
+			o.set(name, value)
+		}
+	}
+	o.others = append(o.others, inner.others...)
+	o.joins, o.twice, o.noPort = o.joins || inner.joins, o.twice || inner.twice, o.noPort || inner.noPort
+}
+
+// inside returns the object that is the value of a key; nil if the value is no object.
+func (o *object) inside(key string) *object {
+	if !strings.HasPrefix(o.values[key], "{") {
+		return nil
+	}
+	inner := &object{keys: o.keys}
+	if inner.parse([]byte(o.values[key])) != nil {
+		return nil
+	}
+	return inner
+}
+
+// skipped reports whether the object is about a closed port, or only repeats another
+// object.
+func (o *object) skipped() bool {
+	reply, success := o.values["classification"], o.values["success"]
+	if kind := o.values["rectype"]; kind == "banner" { // masscan -oD
+		return true
+	} else if data := o.inside("data"); kind != "" && data != nil {
+		return isClosed(data.values["status"])
+	}
+	// These values mean that ZMap got no UDP reply.
+	return o.values["saddr"] != "" && (reply != "" && reply != "udp" || success == "0" || success == "false")
+}
+
+// portList yields a target for each element of ports, with the address and the tag of o.
+// An element is a port number, or an object with the keys of a row.
+func (o *object) portList(e Entry, addr string, ports []json.RawMessage, yield func(Entry) bool) bool {
+	if len(ports) == 0 {
+		e.skip = true
+		return yield(e)
+	}
+	one := object{keys: o.keys}
+	for _, v := range ports {
+		if one.parse(v) != nil {
+			e := e
+			if e.Text = joinPort(addr, plain(v)); !yield(e) {
+				return false
+			}
+			continue
+		}
+		one.at, one.joins = noPath, true
+		if one.values == nil {
+			one.values = map[string]string{}
+		}
+		one.values[addrKeys[0]] = addr
+		one.inherit(o)
+		if !one.entries(e.Line, v, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// noPath is the value of object.at if no jq filter finds the object.
+const noPath = "-"
+
+// behind returns the jq filter that applies path to the object.
+func (o *object) behind(path string) string {
+	if o.at == "" || o.at == noPath {
+		return o.at + path
+	}
+	return o.at + " | " + path
+}
+
+// search looks for a port or an address in the objects and arrays nested in text, but not
+// in the member of text whose key is the second argument. For each nested value it calls
+// its last argument with the meaning of the value's key, with the kind of port that this
+// key and the keys around it name, and with the value. In an object of ports, a key that
+// is a port counts as a value. Once a call returns true, search returns a fault, which
+// usually includes the jq command that copies the value to the top level. If no call
+// returns true, search returns "".
+func (o *object) search(text []byte, except string, is func(m member, kind portKind, value string) bool) (found fault) {
 	if o.census {
 		return ""
 	}
@@ -242,7 +320,10 @@ func (o *object) search(text []byte, is func(m member, kind portKind, value stri
 				if err != nil {
 					return false
 				}
-				name = t.String()
+				if name = t.String(); depth == 0 && name == except {
+					d.SkipValue()
+					continue
+				}
 				if kind != notPort && keyPort.MatchString(name) && is(member{}, kind, name) {
 					found = faultNested
 					return false
@@ -307,13 +388,13 @@ func (o *object) flatten(d *jsontext.Decoder, m member, kind portKind, value str
 		path = path[:strings.LastIndexByte(path, '.')]
 		copied = path // the object of the address may have the port, too
 	}
-	if len(path) > maxShown || o.inner || kind != notPort && !isNumber(value) {
+	if len(path) > maxShown || o.at == noPath || kind != notPort && !isNumber(value) {
 		return faultNested
 	}
 	if strings.Contains(path, "[]") {
 		copied = "(" + copied + " // {})" // the array may be empty
 	}
-	return faultNested + fault(": jq -c 'del("+path+") + "+copied+"'")
+	return faultNested + fault(": jq -c '"+o.behind("del("+path+") + "+copied)+"'")
 }
 
 // keyPort matches a key that is a port, such as 27015 or 27015/udp.
@@ -341,13 +422,21 @@ func (o *object) host() (host string) {
 	return host
 }
 
+// notUDP reports whether a row is about another protocol than UDP. A row with no protocol,
+// or with an unknown one, counts as UDP.
 func notUDP(protocol string) bool {
-	return slices.Contains([]string{"tcp", "sctp", "icmp"}, strings.ToLower(protocol))
+	switch strings.ToLower(protocol) {
+	case "tcp", "sctp", "icmp":
+		return true
+	}
+	return false
 }
 
 // isOpen reports whether a port may be open. If an open UDP port does not answer, nmap
 // calls it "open|filtered".
 func isOpen(state string) bool { return state == "" || state == "open" || state == "open|filtered" }
+
+func isClosed(state string) bool { return strings.EqualFold(state, "closed") }
 
 // joinPort appends the port to the address, unless the address already has a port or the
 // port is empty.
@@ -364,7 +453,7 @@ func splitPort(addr string) (host, port string) {
 	if strings.ContainsAny(addr, " /") {
 		addr = string(trimConnect([]byte(addr)))
 	}
-	if strings.Count(addr, ":") != 1 {
+	if strings.Count(addr, ":") != 1 || strings.HasPrefix(addr, "{") {
 		return addr, ""
 	}
 	host, port, _ = strings.Cut(addr, ":")
