@@ -110,7 +110,8 @@ func (r *Reader) Next() ([]byte, error) {
 		}
 		if r.err = r.finish(&r.block); r.err == nil {
 			r.err = r.fill(&r.block)
-			r.block.checked = r.block.checked && !bytes.Contains(r.block.text, []byte("}{"))
+			text := r.block.text // has it one record per line?
+			r.block.checked = r.block.checked && !bytes.Contains(text, []byte("}{")) && bytes.Count(text, []byte(`{"schema":`)) <= bytes.Count(text, []byte("\n"))
 		}
 	}
 	return nil, r.err

@@ -541,3 +541,25 @@ func TestProcessors(t *testing.T) {
 		}
 	}
 }
+
+// TestRulesOfDuplicates: if an address has several records with the same time, a change shows
+// the rules of the record that counts, whatever the order of the records.
+func TestRulesOfDuplicates(t *testing.T) {
+	line := func(value string) []byte {
+		return fmt.Appendf(nil, `{"schema":1,"ip":"203.0.113.7","port":1,"status":"ok","info":{"name":"One"},"rules":{"a":%q}}`+"\n", value)
+	}
+	for _, new := range []string{"1", "2"} {
+		var got []string
+		for _, old := range [][][]byte{{line("1"), line("2")}, {line("2"), line("1")}} {
+			_, all, _ := changesOf(t, openMade(t, forms[0], old), openMade(t, forms[0], [][]byte{line(new)}), false)
+			for _, c := range all {
+				if got = append(got, fmt.Sprint(c.Before.Rules, c.After.Rules)); len(c.Before.Rules) == 0 || len(c.After.Rules) == 0 {
+					t.Errorf("%s: the change is empty: %+v, %+v", new, c.Before, c.After)
+				}
+			}
+		}
+		if len(got) == 1 || len(got) == 2 && got[0] != got[1] {
+			t.Errorf("%s: the changes depend on the order: %q", new, got)
+		}
+	}
+}

@@ -202,6 +202,8 @@ func Lost(files []Reading, summaries []*Summary, all bool) (lost []string) {
 				say("%s has %d bytes, but the summary says %d", files[at].Name, files[at].Bytes, part.Bytes)
 			case files[at].Sum != "" && part.Sum != "" && files[at].Sum != part.Sum:
 				say("%s has xxh64 %s, but the summary says %s", files[at].Name, files[at].Sum, part.Sum)
+			case s.Division != nil && part.Records > 0 && files[at].Records > part.Records:
+				say("%s has %s, but the summary says %d", files[at].Name, plural(files[at].Records, "record", "records"), part.Records)
 			case files[at].Records < part.Records:
 				say("%s is truncated: it has %d of the %s that the summary counts", files[at].Name, files[at].Records, plural(part.Records, "record", "records"))
 			}

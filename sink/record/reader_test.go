@@ -330,8 +330,16 @@ func TestReaderJoined(t *testing.T) {
 		if _, err := r.Read([]byte(record)); err != nil {
 			t.Errorf("%s: %v", keys, err)
 		}
-		if _, err := r.Read([]byte(record + record)); err == nil || !strings.Contains(err.Error(), "text follows the closing brace") {
-			t.Errorf("%s: two records: %v", keys, err)
+		for _, between := range []string{"", " ", "\t", ",", "\r"} {
+			if _, err := r.Read([]byte(record + between + record)); err == nil || !strings.Contains(err.Error(), "text follows the closing brace") {
+				t.Errorf("%s: two records with %q between them: %v", keys, between, err)
+			}
+			if Check([]byte(record+between+record)) == nil {
+				t.Errorf("%q: Check accepts two records", between)
+			}
+		}
+		if _, err := r.Read([]byte(record[:len(record)-12] + record)); err == nil {
+			t.Errorf("%s: a record begins inside another one", keys)
 		}
 	}
 }

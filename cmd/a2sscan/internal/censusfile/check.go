@@ -64,8 +64,9 @@ type verifier struct {
 
 // scanCount counts the records of a scan.
 type scanCount struct {
-	counts map[string]uint64 // number of records with each status; the key "" has all records
-	known  []uint64          // checked.known of each record with an IPv4 address
+	records  uint64
+	byStatus map[string]uint64 // nil if a summary does not count them
+	known    []uint64          // checked.known of each record with an IPv4 address
 }
 
 func (v *verifier) add(format string, args ...any) {
@@ -147,11 +148,11 @@ func checker() func(*sink.Block) []checked {
 func (v *verifier) count(one *checked) {
 	s := v.scans[one.scan]
 	if s == nil {
-		s = &scanCount{counts: map[string]uint64{}}
+		s = &scanCount{byStatus: map[string]uint64{}}
 		v.scans[one.scan] = s
 	}
-	s.counts[""]++
-	s.counts[one.status.String()]++
+	s.records++
+	s.byStatus[one.status.String()]++
 	if one.known != 0 {
 		s.known = append(s.known, one.known)
 	}
@@ -179,42 +180,45 @@ func (v *verifier) addRepeated() {
 
 // compareCounts compares the numbers of records, in total and by status, with the
 // summaries of each scan. A scan without a summary may be incomplete, so it is a problem.
-// Shards may have the same scan name. Silent targets have records only if the scan had
-// --unanswered, so their numbers count only if the census has such a record.
+// Shards may have the same scan name, so compareCounts adds up their numbers. Silent
+// targets have records only if the scan had --unanswered. If the census has no record of a
+// silent target, compareCounts ignores the numbers of silent targets.
 func (v *verifier) compareCounts(want []*census.Summary) {
-	wanted := map[string]map[string]uint64{} // scanCount.counts by scan
+	wanted := map[string]*scanCount{}
 	for _, summary := range want {
 		for _, s := range summary.Scans() {
-			if wanted[s.Name] == nil {
-				wanted[s.Name] = map[string]uint64{}
+			w := cmp.Or(wanted[s.Name], &scanCount{})
+			wanted[s.Name] = w
+			w.records += s.Records
+			if w.byStatus == nil && s.ByStatus != nil {
+				w.byStatus = map[string]uint64{}
 			}
-			wanted[s.Name][""] += s.Records
 			for word, n := range s.ByStatus {
-				wanted[s.Name][word] += n
+				w.byStatus[word] += n
 			}
 		}
 	}
 	for _, scan := range slices.Sorted(maps.Keys(v.scans)) {
 		if len(want) > 0 && wanted[scan] == nil {
 			v.add("found %s of scan %s, but no summary says how this scan ended",
-				console.Plural(v.scans[scan].counts[""], "record"), cmp.Or(scan, "without a name"))
+				console.Plural(v.scans[scan].records, "record"), cmp.Or(scan, "without a name"))
 		}
 	}
 	silent := []string{scanner.StatusNoReply.String(), scanner.StatusUnreachable.String()}
 	for _, scan := range slices.Sorted(maps.Keys(wanted)) {
-		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{}).counts
-		all := maps.Clone(want)
-		if len(want) > 1 { // otherwise the summary does not count statuses
-			maps.Copy(all, found)
+		want, found := wanted[scan], cmp.Or(v.scans[scan], &scanCount{})
+		if found.records != want.records {
+			v.add("found %s of scan %s, but its summary says %d", console.Plural(found.records, "record"), scan, want.records)
 		}
-		unanswered := found[silent[0]]+found[silent[1]] > 0
+		if want.byStatus == nil {
+			continue
+		}
+		all := maps.Clone(want.byStatus)
+		maps.Copy(all, found.byStatus)
+		unanswered := found.byStatus[silent[0]]+found.byStatus[silent[1]] > 0
 		for _, word := range slices.Sorted(maps.Keys(all)) {
-			with := ""
-			if word != "" {
-				with = " with status " + word
-			}
-			if n := found[word]; n != want[word] && (unanswered || !slices.Contains(silent, word)) {
-				v.add("found %s of scan %s%s, but its summary says %d", console.Plural(n, "record"), scan, with, want[word])
+			if n := found.byStatus[word]; n != want.byStatus[word] && (unanswered || !slices.Contains(silent, word)) {
+				v.add("found %s of scan %s with status %s, but its summary says %d", console.Plural(n, "record"), scan, word, want.byStatus[word])
 			}
 		}
 	}

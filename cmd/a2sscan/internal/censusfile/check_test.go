@@ -129,6 +129,10 @@ func TestCheckProblems(t *testing.T) {
 			func(e *census.Summary) { e.Division = nil }, []string{"record 1: the number 1e400 is too large", "found 2 records of scan s, but", "found 2 records of scan s with status ok"}},
 		{"records of a part", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 4, Bytes: int64(len(good))}} },
 			[]string{"it has 3 of the 4 records that the summary counts"}},
+		{"more records in a part", good, func(e *census.Summary) { e.Division = []sink.Part{{Name: path, Records: 2, Bytes: int64(len(good))}} },
+			[]string{"has 3 records, but the summary says 2"}},
+		{"unknown status", good, func(e *census.Summary) { e.Targets.ByStatus = map[string]uint64{} }, []string{"found 3 records of scan s with status ok"}},
+		{"no status", strings.ReplaceAll(good, `"status":"ok",`, ""), func(e *census.Summary) { e.Targets.ByStatus, e.Division = nil, nil }, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
