@@ -91,7 +91,24 @@ var namesPort = regexp.MustCompile(`(?i)port|\\u00`)
 
 const recordSchema = "1"
 
+// parse reads an object. BattleMetrics has {"attributes": {"ip": …}}, and DZSA
+// {"endpoint": {"ip": …}}: the members of these inner objects count as members of the object
+// itself.
 func (o *object) parse(text []byte) error {
+	if err := o.read(text); err != nil {
+		return err
+	}
+	o.merge(o.inside("attributes"))
+	if end := o.inside("endpoint"); end != nil {
+		if port := end.values["port"]; end.values["queryport"] == "" && port != "" {
+			end.values["queryport"], end.values["port"] = port, ""
+		}
+		o.merge(end)
+	}
+	return nil
+}
+
+func (o *object) read(text []byte) error {
 	o.clear()
 	o.dec.Reset(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := o.dec.ReadToken(); err != nil || t.Kind() != '{' {
@@ -130,15 +147,6 @@ func (o *object) parse(text []byte) error {
 	}
 	if _, err := o.dec.ReadToken(); err != io.EOF {
 		return faultJSON
-	}
-	// BattleMetrics has {"attributes": {"ip": …}}, and DZSA {"endpoint": {"ip": …}}. The
-	// members of these inner objects count as members of the object itself.
-	o.merge(o.inside("attributes"))
-	if end := o.inside("endpoint"); end != nil {
-		if end.values["queryport"] == "" {
-			end.values["queryport"], end.values["port"] = end.values["port"], ""
-		}
-		o.merge(end)
 	}
 	return nil
 }

@@ -231,7 +231,7 @@ func (o *object) inside(key string) *object {
 		return nil
 	}
 	inner := &object{keys: o.keys}
-	if inner.parse([]byte(o.values[key])) != nil {
+	if inner.read([]byte(o.values[key])) != nil {
 		return nil
 	}
 	return inner

@@ -172,6 +172,8 @@ var toolLists = []struct {
 		`{"ip":"192.0.2.3","port":27016,"raw":{"port":27016,"gameport":2302},"ports":[27016]}` + "\n",
 		want: "192.0.2.1:2302|192.0.2.2:2302|192.0.2.3:27016",
 		note: "standard input: rows with several ports: 2; the field query_port is used, or the field port if query_port is missing"},
+	{name: "an empty endpoint", format: "NDJSON", text: `{"endpoint":{}}` + "\n" + `{"ip":"192.0.2.1","port":2302,"endpoint":{"ip":"192.0.2.1","port":27016}}` + "\n",
+		want: "192.0.2.1:27016", invalid: `1 no address found: {"endpoint":{}}`},
 	{name: "query ports inside", format: "NDJSON", text: `{"endpoint":{"ip":"192.0.2.1","port":2302,"queryPort":27016}}` + "\n" + `{"ip":"192.0.2.2","ports":[{"port":2302,"query_port":27016}]}` + "\n" +
 		`{"ip":"192.0.2.3","services":[{"port":2302,"query_port":27016},{"port":5,"proto":"tcp"}],"tag":"x"}` + "\n" + `{"attributes":{"ip":"192.0.2.4","port":2302},"queryPort":27016}` + "\n" +
 		`{"queryPort":27016,"servers":[{"ip":"192.0.2.5"},{"ip":"192.0.2.6","port":2302}]}` + "\n" + `{"steam_port":27016,"servers":[{"ip":"192.0.2.7"}]}` + "\n" +
