@@ -9,9 +9,6 @@ import (
 	"github.com/a2sscan/a2sscan/wire"
 )
 
-// anyPort stands for a free port.
-var anyPort = []uint16{0}
-
 // start serves a fleet until the test ends.
 func start(t testing.TB, c Config) *Fleet {
 	t.Helper()

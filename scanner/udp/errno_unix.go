@@ -13,6 +13,3 @@ var againErrnos = []syscall.Errno{unix.EAGAIN, unix.ENOBUFS, unix.ENOMEM, unix.E
 var icmpErrnos = []syscall.Errno{
 	unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.EHOSTDOWN, unix.ENOPROTOOPT,
 }
-
-// handle is the system's type for a socket.
-type handle = int
