@@ -26,7 +26,7 @@ type feed struct {
 
 	block []Target // the block from which the loop takes targets
 	pos   int      // index of the next target in block
-	ended bool     // no target follows
+	ended bool     // no target follows, as the loop found when it last took a block; see all
 	place uint64   // where the list continues: one more than the Place of the last target taken
 }
 

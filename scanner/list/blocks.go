@@ -14,9 +14,10 @@ import (
 // consecutive addresses with one or more ports each.
 type blocks struct {
 	sets     []portSet
-	known    map[string]int // maps the ports of a set, 2 bytes each, to the index of the set in blocks.sets
-	n        int            // number of blocks added
-	labelled bool           // at least one block has labels
+	known    map[string]int  // maps the ports of a set, 2 bytes each, to the index of the set in blocks.sets
+	recent   map[*uint16]int // maps the address of the first element of a slice of ports to the index of their set
+	n        int             // number of blocks added
+	labelled bool            // at least one block has labels
 }
 
 // portSet is a set of ports, and the blocks that have these ports.
@@ -45,23 +46,31 @@ func (bs *blocks) add(s span, ports []uint16, text *labels) {
 }
 
 // index returns the index in bs.sets of the set with these ports. It adds the set if
-// there is none.
+// there is none. Most blocks share a slice of ports, whose set is in bs.recent.
 func (bs *blocks) index(ports []uint16) int {
+	if i, ok := bs.recent[&ports[0]]; ok {
+		return i
+	}
 	sorted := slices.Clone(ports)
 	slices.Sort(sorted)
 	bytes := make([]byte, 0, 2*len(sorted))
 	for _, port := range sorted {
 		bytes = binary.NativeEndian.AppendUint16(bytes, port)
 	}
-	i, ok := bs.known[string(bytes)]
+	key := string(bytes)
+	i, ok := bs.known[key]
+	if bs.known == nil {
+		bs.known, bs.recent = map[string]int{}, map[*uint16]int{}
+	}
 	if !ok {
-		if bs.known == nil {
-			bs.known = map[string]int{}
-		}
 		i = len(bs.sets)
-		bs.known[string(bytes)] = i
+		bs.known[key] = i
 		bs.sets = append(bs.sets, portSet{ports: sorted})
 	}
+	if len(bs.recent) >= maxPortLists {
+		clear(bs.recent)
+	}
+	bs.recent[&ports[0]] = i
 	return i
 }
 

@@ -91,31 +91,18 @@ func (l *List) count(ctx context.Context, o *order, most uint64) (over uint64, e
 			}
 		}
 	}
-	type network struct {
-		span
-		source *source
-	}
+	ranges := l.cfg.Exclusions.ranges()
 	for _, part := range o.nets.parts {
 		ports, given := uint64(len(part.ports)), l.cfg.Shard.count(ctx, part.span)
 		g.counts.otherShard.Add((part.len() - given) * ports)
-		var around []network // the excluded networks that contain the next one, the largest first
-		for p, source := range l.cfg.Exclusions.now.Load().AllSorted4() {
-			s := spanOf(p)
-			both := span{max(part.first, s.first), min(part.last, s.last)}
-			if both.first > both.last {
+		for _, r := range ranges {
+			first, last := max(part.first, r.first), min(part.last, r.last)
+			if first > last || r.source == nil {
 				continue
 			}
-			for len(around) > 0 && around[len(around)-1].last < s.first {
-				around = around[:len(around)-1]
-			}
-			n := l.cfg.Shard.count(ctx, both)
-			if len(around) == 0 {
-				given -= n
-			} else {
-				g.exclude(around[len(around)-1].source, -n*ports)
-			}
-			g.exclude(source, n*ports)
-			around = append(around, network{s, source})
+			n := l.cfg.Shard.count(ctx, span{first, last})
+			g.exclude(r.source, n*ports)
+			given -= n
 		}
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -148,3 +135,43 @@ func (o *order) overListed(listed map[uint32]uint64, most uint64) (over uint64) 
 }
 
 func beyond(n, most uint64) uint64 { return n - min(n, most) }
+
+// excluded is a range of addresses with the source that excludes them. If no source
+// excludes them, source is nil.
+type excluded struct {
+	span
+	source *source
+}
+
+// ranges divides all IPv4 addresses into ranges, in ascending order. All addresses of a
+// range have the same source, or none.
+func (x *Exclusions) ranges() (all []excluded) {
+	type network struct {
+		last   uint64
+		source *source
+	}
+	outer := []network{{last: 1<<32 - 1}} // the networks that contain the next address, from the largest to the smallest
+	at := uint64(0)
+	upTo := func(last uint64) { // adds the range that ends with its argument; its source is that of the smallest network in outer
+		if last >= at && last < 1<<32 {
+			all = append(all, excluded{span{uint32(at), uint32(last)}, outer[len(outer)-1].source})
+			at = last + 1
+		}
+	}
+	for p, s := range x.now.Load().AllSorted4() {
+		n := spanOf(p)
+		for outer[len(outer)-1].last < uint64(n.first) {
+			upTo(outer[len(outer)-1].last)
+			outer = outer[:len(outer)-1]
+		}
+		if n.first > 0 {
+			upTo(uint64(n.first) - 1)
+		}
+		outer = append(outer, network{uint64(n.last), s})
+	}
+	for len(outer) > 0 {
+		upTo(outer[len(outer)-1].last)
+		outer = outer[:len(outer)-1]
+	}
+	return all
+}

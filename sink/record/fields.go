@@ -104,9 +104,9 @@ var schemaKeys = newTable(new(string), new(result), new(game.Game), new(wire.Pla
 // To add a key, add its value to scanner.Result, and to Result.Clone if it is text or a
 // list. Then add a row here, or to the fields of the object that has the key. For a key of
 // info, add the field to wire.Info and a bit to wire.Fields, and read and write the field in
-// wire/info.go. For a key that follows from other keys, use a value type with an empty
-// method called set, and no bit of wire.Fields. Finally update the records in testdata and
-// in cmd/a2sscan/testdata.
+// wire/info.go. For a key that follows from other keys, use a value type whose method set
+// keeps nothing and returns true, and no bit of wire.Fields: reading the key would set the
+// bit. Finally update the records in testdata/sink and in cmd/a2sscan/testdata.
 func newTable(scan *string, r *result, g *game.Game, p *wire.Player, m *game.Mod) []field {
 	return withHex([]field{
 		{name: "schema", is: typeUint8, to: number(&schemaVersion), present: always, about: "version of the schema, now 1; rises when the meaning of a key changes"},

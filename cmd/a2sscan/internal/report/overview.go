@@ -113,7 +113,8 @@ func sumsText(s *census.Sums) string {
 }
 
 // Stats writes tableColumns at the end of the first line of a table of groups, and unknownGroup in
-// place of a table without rows.
+// place of a table without rows. StatsFile recognises files of stats by both: if one of them
+// changes, StatsFile must also match what earlier versions wrote.
 const (
 	tableColumns = "   servers     people"
 	unknownGroup = "no server has a known "

@@ -71,7 +71,8 @@ type OutputState struct {
 }
 
 // version is the version of the file format. It must increase if an older a2sscan would
-// misread a new file, or if a newer a2sscan would misread an old file.
+// misread a new file, or if a newer a2sscan would misread an old file: so not for a setting
+// whose zero value means what the program did without it.
 const version = 3
 
 const magic = "a2sscan checkpoint "

@@ -45,6 +45,9 @@ type Program struct {
 //	resume the beginning of the error about a changed setting; without this tag, "FLAG is"
 //	log    its key in the log line "scan started"
 //
+// A setting with the tag "json" is left out at its zero value if the key has ",omitempty", as a
+// setting must that is absent unless the user chooses it.
+//
 // The checkpoint stores the settings that a resumed scan must keep, and the resumed scan
 // compares them. The summary has the settings that all shards must share, and merge
 // compares them. See ledger.Select and ledger.Difference.

@@ -61,7 +61,8 @@ const poorAnswers = 3
 const askPlainly = 16
 
 // server is what the watcher knows about one server. Times are seconds since 1970, and
-// 0 means never.
+// 0 means never. Each time that is compared with the present must be in Watcher.pause, because
+// the clock may be set back. After a restart, Watcher.Restore has the fields that are stored.
 type server struct {
 	key uint64 // udp.Pack of the address
 
