@@ -45,8 +45,7 @@ type Program struct {
 //	resume the beginning of the error about a changed setting; without this tag, "FLAG is"
 //	log    its key in the log line "scan started"
 //
-// A setting with the tag "json" is left out at its zero value if the key has ",omitempty", as a
-// setting must that is absent unless the user chooses it.
+// A setting that the file lacks unless the user chooses it has ",omitempty" in its tag "json".
 //
 // The checkpoint stores the settings that a resumed scan must keep, and the resumed scan
 // compares them. The summary has the settings that all shards must share, and merge

@@ -81,30 +81,31 @@ func Details(e *db.Event) string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-func (w *Watcher) wanted(kind string) bool {
+func (r *Rules) wants(kind string) bool {
 	if kind == "crowd" || kind == "reminder" { // these kinds have flags of their own
 		return true
 	}
-	return slices.Contains(db.Kinds, kind) && (w.rules.Kinds == nil || slices.Contains(w.rules.Kinds, kind))
+	return slices.Contains(db.Kinds, kind) && (r.Kinds == nil || slices.Contains(r.Kinds, kind))
 }
 
 // report reports an event if its kind is wanted.
 func (w *Watcher) report(e db.Event, now uint32) {
-	if e.Reported = moment(now); w.wanted(e.Kind) {
+	if e.Reported = moment(now); w.rules.wants(e.Kind) {
 		w.decided.events = append(w.decided.events, e)
 	}
 }
 
-// silence returns the evidence that a server is down.
-func (w *Watcher) silence(s *server) *db.Evidence {
+// silence returns the evidence that a server is down. allSilent means that most of the other
+// servers are silent, too.
+func (s *server) silence(allSilent bool) *db.Evidence {
 	return &db.Evidence{
-		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: w.view.blind,
+		Checks: int(s.silent), Requests: int(s.requests), First: moment(s.silentAt), Last: moment(s.asked), AllSilent: allSilent,
 	}
 }
 
 // emit reports an event of a server if its kind is wanted and damping does not hold it back.
 func (w *Watcher) emit(i int, e db.Event, now uint32) {
-	if e.Kind != "up" && e.Kind != "down" && !w.wanted(e.Kind) {
+	if e.Kind != "up" && e.Kind != "down" && !w.rules.wants(e.Kind) {
 		return // of the unwanted events, damping needs only "up" and "down"
 	}
 	s := &w.servers[i]
@@ -145,7 +146,7 @@ func (w *Watcher) catchUp(i int, now uint32) {
 		return
 	}
 	s.untold = false
-	if !w.wanted("up") || !w.wanted("down") {
+	if !w.rules.wants("up") || !w.rules.wants("down") {
 		return
 	}
 	evidence := &db.Evidence{Signs: []string{"the previous watch ended before it reported this change"}}

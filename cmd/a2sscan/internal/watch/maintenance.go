@@ -325,7 +325,7 @@ func (w *Watcher) outlast(i int, now uint32) {
 	for _, planned := range []bool{false, true} { // damping must not hold back the event
 		delete(w.damping.open, damped{i, "up", planned})
 	}
-	e := db.Event{Kind: "down", Time: moment(s.over), Evidence: w.silence(s)}
+	e := db.Event{Kind: "down", Time: moment(s.over), Evidence: s.silence(w.view.blind)}
 	e.Evidence.Signs = []string{outlasts}
 	w.emit(i, e, now)
 }

@@ -193,7 +193,7 @@ func New(rules Rules, now time.Time) *Watcher {
 		rules: rules, index: map[uint64]int32{}, noted: map[uint64]int{}, decided: effects{servers: map[int64]db.Server{}},
 		damping: damping{length: uint32(rules.Damp.Seconds()), enough: rules.DownAfter, open: map[damped]*window{}},
 	}
-	w.damping.wanted = w.wanted
+	w.damping.wanted = w.rules.wants
 	w.schedule.rearrange(now, rules.Every)
 	return w
 }
@@ -357,7 +357,7 @@ func (w *Watcher) Answered(r *scanner.Result, now time.Time) {
 func (w *Watcher) fall(i int, now uint32) {
 	s := &w.servers[i]
 	w.count(i, s.silentAt, db.Up)
-	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: w.silence(s)}
+	e := db.Event{Kind: "down", For: int64(s.silentAt - s.since), Evidence: s.silence(w.view.blind)}
 	if s.window == 0 && s.silentAt >= s.began && s.silentAt < s.over { // the silence began in a window that is over now
 		s.planned = true
 		w.countAs(db.Down, i, s.over)
